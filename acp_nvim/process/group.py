@@ -97,21 +97,25 @@ def read_proc(pid: int) -> ProcessInfo | None:
 
 
 def has_mark(pid: int, mark: str) -> bool:
-    """Whether the process was started with `mark` in its environment; False when that cannot be read.
+    """Whether the process was started with `mark` in its environment; False when that cannot be read."""
+    return f"{MARK_VARIABLE}={mark}".encode() in environment(pid)
+
+
+def environment(pid: int) -> list[bytes]:
+    """Return the environment with which a process was started, as `NAME=value`; [] when it cannot be read.
 
     Linux shows an empty environment while a process starts a program: wait until it has one, at most `EXEC_SECONDS`.
     """
-    entry = f"{MARK_VARIABLE}={mark}".encode()
     deadline = time.monotonic() + EXEC_SECONDS
     try:
         while True:
             with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
-                environment = file.read(ENVIRONMENT_BYTES)  # at once: between two reads it may start a program
-            if environment or time.monotonic() > deadline or _has_no_environment(pid):
-                return entry in environment.split(b"\0")
+                found = file.read(ENVIRONMENT_BYTES)  # at once: between two reads it may start a program
+            if found or time.monotonic() > deadline or _has_no_environment(pid):
+                return found.split(b"\0")
             time.sleep(EXEC_PAUSE_SECONDS)
     except OSError:
-        return False
+        return []
 
 
 def _has_no_environment(pid: int) -> bool:

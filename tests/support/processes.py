@@ -9,10 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from acp_nvim.process.group import environment
 from tests.support.waiting import LIMIT, wait_until
 
 PROC = Path("/proc")
 MARK = "ACP_NVIM_TEST_MARK"
+STATE, PARENT, GROUP, MEMORY = 0, 1, 2, 20
+"""Where `/proc/<pid>/stat` has these behind the name of the program (proc_pid_stat(5))."""
 
 
 @dataclass(frozen=True)
@@ -29,17 +32,21 @@ class Process:
 
 
 def look_at(pid: int) -> Process | None:
-    """The process of that id; None when it is gone, a zombie, or ending: then it has no command line any more."""
+    """The process of that id; None when it is gone, a zombie, or ending: then it has no memory any more.
+
+    While it starts a program, it has no command line yet: then its name stands for that.
+    """
     try:
         stat = (PROC / str(pid) / "stat").read_text(errors="replace")
         command = (PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
         return None
-    state, parent, group = stat.rpartition(")")[2].split()[:3]
-    if state in "ZX" or not command:
+    beginning, _, rest = stat.rpartition(")")
+    fields = rest.split()
+    if fields[STATE] in "ZX" or fields[MEMORY] == "0":
         return None
-    words = command.decode(errors="replace").rstrip("\0").split("\0")
-    return Process(pid, int(parent), int(group), tuple(words))
+    words = command.decode(errors="replace").rstrip("\0").split("\0") if command else [beginning.partition("(")[2]]
+    return Process(pid, int(fields[PARENT]), int(fields[GROUP]), tuple(words))
 
 
 def processes() -> list[Process]:
@@ -63,17 +70,8 @@ def descendants(pid: int) -> list[Process]:
 def marked(mark: str) -> list[Process]:
     """The live processes that were started with that mark in their environment."""
     word = f"{MARK}={mark}".encode()
-    pids = [int(name) for name in os.listdir(PROC) if name.isdigit() and _carries(name, word)]
-    return [process for pid in pids if (process := look_at(pid))]
-
-
-def _carries(pid: str, word: bytes) -> bool:
-    """Whether the environment of that process has this variable; no `Path`: every test asks for all processes."""
-    try:
-        with open(f"{PROC}/{pid}/environ", "rb", buffering=0) as file:
-            return word in file.read().split(b"\0")
-    except OSError:
-        return False
+    pids = [int(name) for name in os.listdir(PROC) if name.isdigit()]
+    return [process for pid in pids if word in environment(pid) and (process := look_at(pid))]
 
 
 def running(words: str, mark: str) -> list[Process]:
