@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 
 from tests.support.schemas import load
 
@@ -74,9 +74,9 @@ def complaints(version: int, message: Json, asked: dict[Any, str], schema: str =
 
 
 @functools.cache
-def _validator(version: int, schema: str, name: str) -> jsonschema.Draft202012Validator:
+def _validator(version: int, schema: str, name: str) -> jsonschema_rs.Draft202012Validator:
     definitions = load(f"v{version}", schema)["$defs"]
-    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions})
+    return jsonschema_rs.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": definitions})
 
 
 def _definition(root: Json, method: str, kind: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The validator against `jsonschema`: schemas of all shapes of the specification, and any values."""
+"""The validator against `jsonschema_rs`: schemas of all shapes of the specification, and any values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import anyio
-import jsonschema
+import jsonschema_rs
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -16,9 +16,8 @@ from tests.core.elicitation.schemas import FORMATTED, PROPERTIES, TEXTS, TYPED, 
 
 
 def allows(schema: dict[str, Any], value: Any) -> bool:
-    """What `jsonschema` says."""
-    checker = jsonschema.Draft202012Validator.FORMAT_CHECKER
-    return jsonschema.Draft202012Validator(schema, format_checker=checker).is_valid(value)
+    """What `jsonschema_rs` says."""
+    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True).is_valid(value)
 
 
 async def matches_here(pairs: list[tuple[str, str]]) -> list[bool | None]:

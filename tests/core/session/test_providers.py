@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 
 from acp_nvim.traffic import masking
@@ -90,7 +90,7 @@ async def test_a_provider_is_set_and_its_header_is_in_no_log(host: Host) -> None
     [sent] = [one["params"] for one in host.scripts["it"].received("providers/set")]
     assert sent == {"providerId": "main", "apiType": "_own", "baseUrl": url, "headers": headers}
     root = load("v1", "schema.unstable.json")
-    jsonschema.Draft202012Validator({"$ref": "#/$defs/SetProviderRequest", "$defs": root["$defs"]}).validate(sent)
+    jsonschema_rs.Draft202012Validator({"$ref": "#/$defs/SetProviderRequest", "$defs": root["$defs"]}).validate(sent)
     refused = await changed(host, "provider_set", 2, api_type="_own", base_url="https://refuse", headers=headers)
     assert refused.problem is not None
     assert "the provider is not changed" in refused.problem

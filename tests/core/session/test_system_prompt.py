@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 
 from acp_nvim.ui import events
@@ -59,7 +59,7 @@ async def test_it_is_sent_to_an_agent_that_takes_it(
     assert params["systemPrompt"] == {"mode": mode, "content": [{"type": "text", "text": TEXT}]}
     root = load(f"v{version}", "schema.unstable.json")
     schema = {"$ref": "#/$defs/NewSessionRequest", "$defs": root["$defs"]}
-    jsonschema.Draft202012Validator(schema).validate(params)
+    jsonschema_rs.Draft202012Validator(schema).validate(params)
     assert host.notices() == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import pytest
 
 from acp_nvim.limits import TERMINAL_BYTES
@@ -99,7 +99,7 @@ for what in ("output", "kill", "wait_for_exit", "output", "release"):
     for what, name in ANSWERS.items():
         for answer in host.scripts["it"].notes(what):
             schema = {"$defs": load("v1")["$defs"], "$ref": f"#/$defs/{name}"}
-            jsonschema.Draft202012Validator(schema).validate(answer)
+            jsonschema_rs.Draft202012Validator(schema).validate(answer)
     [before, after] = host.scripts["it"].notes("output")
     assert "exitStatus" not in before
     assert after["exitStatus"] == {"exitCode": None, "signal": "SIGTERM"}

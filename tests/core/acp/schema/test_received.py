@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -24,10 +24,10 @@ DEFINITIONS = [(version, name) for version in VERSIONS for name in definitions(v
 
 
 @functools.cache
-def validator(version: str, name: str) -> jsonschema.Draft202012Validator:
+def validator(version: str, name: str) -> jsonschema_rs.Draft202012Validator:
     """Judges instances of a definition."""
     root = load(version)
-    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": root["$defs"]})
+    return jsonschema_rs.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": root["$defs"]})
 
 
 def tagged(kind: Any, value: Any) -> Any:

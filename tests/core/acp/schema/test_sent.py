@@ -6,7 +6,7 @@ import json
 from random import Random
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -41,7 +41,7 @@ def test_what_we_send_is_valid(version: str, name: str, random: Random) -> None:
 @given(random=RANDOMS)
 def test_the_fork_of_a_session_is_what_the_unstable_schema_wants(random: Random) -> None:
     root = load("v1", "schema.unstable.json")
-    wanted = jsonschema.Draft202012Validator({"$ref": "#/$defs/ForkSessionRequest", "$defs": root["$defs"]})
+    wanted = jsonschema_rs.Draft202012Validator({"$ref": "#/$defs/ForkSessionRequest", "$defs": root["$defs"]})
     for _ in range(BATCH):
         wanted.validate(as_sent(Builder(random).build(schema_v1.ForkSessionRequest)))
 

@@ -7,7 +7,7 @@ import json
 from random import Random
 from typing import Any
 
-import jsonschema
+import jsonschema_rs
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -27,9 +27,9 @@ FILE = "schema.unstable.json"
 
 
 @functools.cache
-def validator(version: str, name: str) -> jsonschema.Draft202012Validator:
+def validator(version: str, name: str) -> jsonschema_rs.Draft202012Validator:
     """Judges instances of a definition."""
-    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": load(version, FILE)["$defs"]})
+    return jsonschema_rs.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": load(version, FILE)["$defs"]})
 
 
 def received(version: str) -> list[tuple[str, str, str]]:
