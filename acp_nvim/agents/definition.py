@@ -86,7 +86,7 @@ class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
     projects: dict[str, ProjectSettings] = {}
 
     def system_prompt_in(self, cwd: str) -> SystemPrompt | None:
-        """Return the system prompt for sessions in `cwd`: that of the innermost project with one, else the general one."""
+        """Return the system prompt in `cwd`: that of the innermost project that has one, else the agent's."""
         here = Path(os.path.realpath(cwd))
         by_path = {os.path.realpath(path): project.system_prompt for path, project in self.projects.items()}
         found = (by_path.get(str(directory)) for directory in (here, *here.parents))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -127,26 +128,28 @@ def options(editor: LuaEditor) -> Answer:
 CASES = [sessions, actions, worktree, providers, checkpoints, restore, rules, sign_in, options]
 
 
-@pytest.fixture
-def leaving(tmp_path: Path) -> Iterator[LuaEditor]:
-    """A Neovim that is left after the test, and has to say while it exits that it has reached the place."""
-    editor = LuaEditor(tmp_path)
-    editor.lua("vim.g.reached = ...", str(tmp_path / "reached"))
-    yield editor
-    editor.close()
-    assert (tmp_path / "reached").exists()
+@contextmanager
+def leaving(directory: Path) -> Iterator[LuaEditor]:
+    """A Neovim that has to say while it exits that it has reached the place, and has to exit."""
+    reached = directory / "reached"
+    with closing(LuaEditor(directory)) as editor:
+        editor.lua("vim.g.reached = ...", str(reached))
+        yield editor
+    assert reached.exists()
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_an_answer_that_comes_while_neovim_exits_opens_no_dialog(
-    leaving: LuaEditor, case: Callable[[LuaEditor], Answer]
+    tmp_path: Path, case: Callable[[LuaEditor], Answer]
 ) -> None:
-    leaving.lua(LATE, as_sent(case(leaving)))
+    with leaving(tmp_path) as editor:
+        editor.lua(LATE, as_sent(case(editor)))
 
 
 @pytest.mark.parametrize("way", ["select", "input", "read", "secret"])
-def test_no_dialog_is_opened_while_neovim_exits(leaving: LuaEditor, way: str) -> None:
-    leaving.lua(DIRECT, way)
+def test_no_dialog_is_opened_while_neovim_exits(tmp_path: Path, way: str) -> None:
+    with leaving(tmp_path) as editor:
+        editor.lua(DIRECT, way)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)

@@ -85,7 +85,8 @@ def test_one_without_an_environment_is_no_reason_to_wait(monkeypatch: pytest.Mon
         pytest.fail("waits for an environment that never comes")
 
     process = subprocess.Popen(["cat"], env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdin is not None and process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout is not None
     ended = subprocess.Popen(["true"], env={})
     try:
         process.stdin.write(b"started\n")

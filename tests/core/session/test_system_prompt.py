@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import jsonschema_rs
@@ -113,8 +112,7 @@ async def test_a_project_may_have_another_one(host: Host, projects: dict[str, st
     here = host.cwd
     here.with_name("link").symlink_to(here)
     host.config["agents"]["it"]["projects"] = {
-        os.path.normpath(here / name): {"system_prompt": {"text": prompt}} if prompt else {}
-        for name, prompt in projects.items()
+        f"{here}/{name}": {"system_prompt": {"text": prompt}} if prompt else {} for name, prompt in projects.items()
     }
     host.hello(protocol={"v2": True})
     host.open()
