@@ -143,8 +143,10 @@ class Session(ParentConversation):
                 if not is_running(self._task):
                     self._task = self.tasks.spawn(self._run)
             case "give_up_start":
-                self.connecting.cancel()
-                self._give_up_start()
+                was_shown = self.queue.drop_shown()
+                self._leave_start("Cancelled before it was sent." if was_shown else "Cancelled.")
+            case "leave_start":
+                self._leave_start("The start was cancelled.")
             case "give_up_sign_in":
                 if self.peer is not None and self.session_id is not None:
                     self.turns.cancel_rest(self.peer, self.session_id)
@@ -238,10 +240,10 @@ class Session(ParentConversation):
         self.publish_status()
         self.presenter.publish(events.SessionReady(session=self.key, session_id=session_id, agent=self.agent))
 
-    def _give_up_start(self) -> None:
-        """Cancel the start; prompts that are already in the transcript are not sent."""
+    def _leave_start(self, words: str) -> None:
+        """Cancel the start, with a notice, and hold the queue."""
+        self.connecting.cancel()
         self.requests.elicitations.cancel()
-        words = "Cancelled before it was sent." if self.queue.drop_shown() else "Cancelled."
         if self.turns.turn.running:  # the agent works in the session that is being reopened
             self.turns.end("cancelled")
         self.presenter.notice("info", words)

@@ -46,6 +46,7 @@ Event = Literal[
 Effect = Literal[
     "work",  # connect to the agent, and send the queue
     "give_up_start",  # cancel the start; do not send prompts that are shown
+    "leave_start",  # cancel the start; hold the queue
     "give_up_sign_in",  # cancel the sign-in; without an attempt, drop the prompts that wait for it
     "give_up_queue",  # hold the queue; drop it if it is held already
     "ask_to_stop",  # send `session/cancel`, and end our own work for the turn
@@ -120,7 +121,7 @@ TABLE: Final[Mapping[State, Mapping[Event, Transition]]] = {
         "begin_own": Transition("background"),
         "cancel": _GIVEN_UP,
         "insist": _GIVEN_UP,
-        "stop": _GIVEN_UP,
+        "stop": Transition("stopped", ("leave_start",)),
     },
     "idle": {
         **_AGENT_ENDS,

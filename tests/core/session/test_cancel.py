@@ -202,6 +202,28 @@ async def test_a_start_that_is_cancelled_is_given_up(host: Host) -> None:
     assert script.received("session/prompt") == []
 
 
+@pytest.mark.parametrize("prompts", [["one"], ["one", "two"]], ids=len)
+async def test_a_start_that_is_stopped_keeps_the_prompts_for_the_next_one(host: Host, prompts: list[str]) -> None:
+    script = host.script("def initialize(agent, request): return NO_ANSWER")
+    host.open()
+    for text in prompts:
+        host.prompt(text)
+    await host.until_received("initialize")
+    host.stop()
+    await host.until_state("stopped")
+    stay = "1 prompt stays in the queue, and goes" if len(prompts) == 1 else "2 prompts stay in the queue, and go"
+    [told, cancelled] = host.notices()
+    assert cancelled == "The start was cancelled."
+    assert told.startswith(f"{stay} out before your next one.")
+    assert script.received("session/prompt") == []
+    script = host.script("")
+    host.prompt("next")
+    await host.until("all turns", lambda: len(host.of(events.TurnEnd)) == len(prompts) + 1)
+    texts = [one["params"]["prompt"][0]["text"] for one in script.received("session/prompt")]
+    assert texts == [*prompts, "next"]
+    assert host.text(kind="user") == "".join(texts), "each is shown once"
+
+
 @pytest.mark.parametrize("way", ["cancel", "stop"])
 @pytest.mark.parametrize("is_first", [True, False], ids=["the first start", "another start"])
 async def test_a_start_is_given_up_before_it_has_begun(host: Host, way: str, is_first: bool) -> None:
