@@ -55,6 +55,8 @@ class Invalid(msgspec.Struct):
 
 REASONS = ("details", "detail", "message", "reason", "error", "description")
 """Members of an error's `data` in which agents explain it; the protocol does not define any."""
+REASON_DEPTH = 4
+"""Depth to which a reason is looked for: agents put the error of their provider there as it is."""
 
 
 class RpcError(Exception):
@@ -71,13 +73,21 @@ class RpcError(Exception):
 
     def describe(self) -> str:
         """Return the message, with the reason that some agents put into `data`."""
-        reason = self.data
-        if isinstance(reason, dict):
-            texts = (reason.get(name) for name in REASONS)
-            reason = next((text for text in texts if text and isinstance(text, str)), None)
-        if isinstance(reason, str) and reason and reason not in self.message:
+        reason = _reason_in(self.data)
+        if reason and reason not in self.message:
             return f"{self.message}: {reason}"
         return self.message
+
+
+def _reason_in(data: Any, depth: int = REASON_DEPTH) -> str:
+    """Return the first text in the `data` of an error that explains it; "" if there is none."""
+    if isinstance(data, str) or not depth:
+        return data if isinstance(data, str) else ""
+    inner = [one for one in data if isinstance(one, dict)] if isinstance(data, list) else []
+    if isinstance(data, dict):
+        inner = [data[name] for name in REASONS if name in data]
+    found = (_reason_in(one, depth - 1) for one in inner)
+    return next((text for text in found if text), "")
 
 
 class PeerGoneError(Exception):

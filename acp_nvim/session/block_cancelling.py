@@ -13,6 +13,7 @@ from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.session.connection.calls import send
 from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.plain_words import reason
 from acp_nvim.session.requests.terminals import AgentTerminals
 from acp_nvim.session.transcript.call_views import title
 from acp_nvim.session.transcript.presenter import Presenter
@@ -89,8 +90,8 @@ class BlockCancelling:
                 self._asked = [one for one in self._asked if one is not item]
                 if not item.is_over and peer.alive and not peer.silent:
                     cause = error.__cause__
-                    reason = cause.describe() if isinstance(cause, RpcError) else error.failure.what
-                    words = f"Agent {peer.name!r} did not cancel {item.name}: {reason.rstrip('.')}. {WHOLE_TURN}"
+                    why = reason(cause) if isinstance(cause, RpcError) else error.failure.what.rstrip(".")
+                    words = f"Agent {peer.name!r} did not cancel {item.name}{why and ': '}{why}. {WHOLE_TURN}"
                     self._presenter.notice("warn", words)
 
     def _items(self, number: int, terminal: int) -> Iterator[Item]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from typing import Any, Final
 
 from acp_nvim.jsonrpc.messages import METHOD_NOT_FOUND, REASONS, RpcError
@@ -48,14 +49,23 @@ _TASKS: Final = {
 
 _METHOD = pattern(
     r"[`'\"]?(?<![\w/.:$-])(?:\$/cancel_request|"
-    r"(?:_?session|fs|terminal|elicitation|auth|mcp|providers|proxy|tool_call)/[a-z_]\w*)(?![\w/]|[.-][a-z_])[`'\"]?"
+    r"(?:_?session|fs|terminal|elicitation|auth|mcp|providers|proxy|tool_call)/[a-z_]\w*(?:\.[a-z]+[A-Z]\w*)*)"
+    r"(?![\w/]|[.-][a-z_])[`'\"]?"
 )
 _JSON_PATH = pattern(r"(?:(?: ?[-–—:])? ?\b(?:at|in) )?[`'\"]?\$(?:\.[\w-]+|\[[^\]\s]*\])+[`'\"]?")
 _CODE = pattern(
     r"\( ?(?:error )?code:? ?-?\d+ ?\)|(?:\b(?:json-?rpc )?error )?(?:\bcode:? ?)?(?<![\w.])\(?-32\d{3}(?!\d)\)?:?",
     re.IGNORECASE,
 )
-_FRAME = pattern(r'\s*(?:at\s|File "|Traceback |stack backtrace|Stack trace|\d+:\s+0x)')
+_FRAME = pattern(
+    r'(?:at\s|File "|Traceback |stack backtrace|Stack trace|'  # of JavaScript, Python
+    r"\d+:\s+(?:0x|[\w<>]+::|\w+$)|note: run with `RUST_|"  # of Rust
+    r"goroutine \d+ \[|(?:\S+/)?\w+\.[\w.(*)]+\(\S*\)$|/\S+:\d+(?: \+0x\w+)?$)"  # of Go
+)
+_ANSI = pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_MARKUP = pattern(r"<!doctype|<\?xml|</\w[\w:-]*\s*>", re.IGNORECASE)
+_UNSEEN = pattern(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL)
+_TAG = pattern(r"</?[a-z?!][^<>]*(?:>|\Z)", re.IGNORECASE)
 _GENERIC = pattern(
     r"\A(?:[\"'`]?(?:(?:json-?rpc )?error: )?(?:internal (?:server )?error|invalid params?|invalid request|parse error|"
     r"server error|method not found)\b[\"'`\s:.,;-]*)+",
@@ -73,7 +83,7 @@ _TERMS = (
     (_SPACES, " "),
 )
 _MESSAGE = pattern(r"\b(?:details?|message|reason)['\"]?\s*:\s*(['\"])([^'\"\n]{1,500})\1")
-_JSON_STARTS = pattern(r'\{\s*["\'}]|\{\s*\w+\s*:|\[\s*[\[{"\']')
+_JSON_STARTS = pattern(r'\{\s*\\*["\'}]|\{\s*\w+\s*:|\[\s*\\*[\[{"\']|\A\s*["\[]')
 
 
 def task(method: str) -> str:
@@ -82,12 +92,14 @@ def task(method: str) -> str:
 
 
 def plain(words: str) -> str:
-    """Return what an agent said, without JSON, stack traces, methods, paths into messages and codes of the protocol.
+    """Return what an agent said, without markup, JSON, stack traces, and methods, paths and codes of the protocol.
 
     At most `SAID_LINES` lines and `SAID_CHARS` characters; "" if nothing is left. Without a full stop at the end.
     """
-    lines = [_GAP.sub(" ", line.strip()) for line in _without_json(words[: 20 * SAID_CHARS]).splitlines()]
-    said = "\n".join([line for line in lines if line and not _FRAME.match(line)][:SAID_LINES])
+    text = _without_json(_without_markup(_ANSI.sub("", words[: 20 * SAID_CHARS])))
+    lines = [_GAP.sub(" ", line.strip()) for line in text.splitlines()]
+    lines = [line for line, _ in groupby(line for line in lines if line and not _FRAME.match(line))]
+    said = "\n".join(lines[:SAID_LINES])
     for _ in range(ROUNDS):
         before = said
         for term, instead in _TERMS:
@@ -108,6 +120,15 @@ def reason(error: RpcError) -> str:
     return plain(error.describe())
 
 
+def _without_markup(words: str) -> str:
+    """Return the text of an HTML or XML document, such as the answer of a proxy; other texts as they are."""
+    if not _MARKUP.search(words):
+        return words
+    from html import unescape  # imported here: few errors contain markup
+
+    return unescape(_TAG.sub("\n", _UNSEEN.sub("\n", words)))
+
+
 def _without_json(words: str, depth: int = JSON_DEPTH) -> str:
     """Replace JSON in a text by the reason in it, if there is one; what only begins like JSON is cut off."""
     start = _JSON_STARTS.search(words)
@@ -116,9 +137,17 @@ def _without_json(words: str, depth: int = JSON_DEPTH) -> str:
     import json  # imported here: few errors contain JSON
 
     before = words[: start.start()]
+    if "\\" in start[0]:  # JSON in a text of JSON
+        return before + _without_json(words[start.start() :].replace('\\"', '"'), depth - 1)
+    may_be_words = start[0].strip() in ('"', "[")  # a quotation, or a word in brackets
     try:
         value, end = json.JSONDecoder().raw_decode(words, start.start())
-    except (ValueError, RecursionError):  # such as an object that Python or JavaScript has printed
+        if may_be_words and words[end:].strip():
+            raise ValueError
+    except (ValueError, RecursionError):
+        if may_be_words:
+            return words[: start.end()] + _without_json(words[start.end() :], depth - 1)
+        # such as an object that Python or JavaScript has printed
         message = _MESSAGE.search(words, start.start())
         return f"{before}{message[2]}" if message else before
     found = _reason_in(value, depth - 1)

@@ -132,13 +132,17 @@ async def test_a_second_request_cancels_the_turn(host: Host) -> None:
     assert len(host.scripts["it"].received("tool_call/cancel")) == 1
 
 
-async def test_a_refusal_is_shown_and_can_be_tried_again(host: Host) -> None:
-    refusing = '\n    def tool_call_cancel(agent, request):\n        raise Error(-32602, "not\\nnow.")\n'
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [("not\nnow.", ": not\nnow"), ('Internal error: {"error": {"message": "no model"}}', ": no model"), ("code -32603", "")],
+)
+async def test_a_refusal_is_shown_and_can_be_tried_again(host: Host, message: str, shown: str) -> None:
+    refusing = f"\n    def tool_call_cancel(agent, request):\n        raise Error(-32602, {message!r})\n"
     block = await running(host, ALONE + refusing)
     for count in (1, 2):
         cancel(host, block, count)
         await host.until("the reason", lambda count=count: len(host.notices()) == count)
-    assert set(host.notices()) == {f"Agent 'it' did not cancel 'Watch it': not\nnow. {WHOLE_TURN}"}
+    assert set(host.notices()) == {f"Agent 'it' did not cancel 'Watch it'{shown}. {WHOLE_TURN}"}
 
 
 async def test_an_agent_that_dies_of_it_is_told_once(host: Host) -> None:

@@ -21,7 +21,7 @@ from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.process.child import Exited
 from acp_nvim.session import failures
-from acp_nvim.session.plain_words import SAID_CHARS, SAID_LINES, plain, task
+from acp_nvim.session.plain_words import SAID_CHARS, SAID_LINES, plain, reason, task
 from acp_nvim.transports.interface import Disconnected
 from acp_nvim.transports.reaching import Cause
 from tests.support.contract import terms_of_the_protocol
@@ -155,6 +155,25 @@ def test_the_log_has_what_the_notice_has_not(
         ('{"a":' * 1000, ""),
         (" " * 2000 + "in" + " " * 2000 + "a ( code" + "(" * 1000, "in a ( code" + "(" * 489 + " …"),
         ("1\n2\n3\n4\n5\n6", "1\n2\n3\n4\n5"),
+        (
+            "<html>\r\n<head><title>502 Bad Gateway</title><style>h1 { color: red }</style></head>\r\n"
+            "<body><h1>502 Bad Gateway</h1>\r\n<hr>a &amp; b</body></html>",
+            "502 Bad Gateway\na & b",
+        ),
+        ('<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>', "AccessDenied"),
+        ("<!DOCTYPE html><title>Busy</title><script>if (a < b) { x() }</script><p class='", "Busy"),
+        ("usage: it <file> [<name>]", "usage: it <file> [<name>]"),
+        ("if a < b", "if a < b"),
+        ('failed with {\\"code\\": -32603, \\"message\\": \\"Oh\\"}', "failed with Oh"),
+        ('[1, {"code": -32603}]', ""),
+        ('"no model"', "no model"),
+        ('"no" is no model', '"no" is no model'),
+        ("[one] is no model", "[one] is no model"),
+        ("of session/update.sessionId", "of the request"),
+        ("\x1b[31mno\x1b[0m model", "no model"),
+        ("panicked: no\n   0: rust_begin_unwind\n    at /x/lib.rs:3\n   1: core::panicking::panic", "panicked: no"),
+        ("panic: no\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/x.go:5 +0x1d", "panic: no"),
+        ("1: open the settings", "1: open the settings"),
     ],
 )
 def test_what_an_agent_said_in_plain_words(said: str, shown: str) -> None:
@@ -170,6 +189,20 @@ def test_whatever_an_agent_says_is_plain_and_short(pieces: list[str]) -> None:
     assert terms_of_the_protocol(shown.replace("\n  ", "\n")) == []
     assert len(shown) <= SAID_CHARS + 2
     assert len(shown.split("\n")) <= SAID_LINES
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "Overloaded",
+        {"error": {"type": "overloaded", "message": "Overloaded"}},
+        {"details": {"error": [{"message": "Overloaded"}]}},
+        [{"code": 5}, {"reason": "Overloaded"}],
+    ],
+)
+def test_a_reason_deep_in_an_error_is_found(data: Any) -> None:
+    assert reason(RpcError(-32603, "Internal error", data)) == "Overloaded"
+    assert reason(RpcError(-32603, "Overloaded", data)) == "Overloaded"
 
 
 def test_a_request_without_words_of_its_own_has_some() -> None:
