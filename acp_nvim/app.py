@@ -133,7 +133,7 @@ class App:
         try:
             if self._journal.is_reading:
                 self._early.append((method, params))
-            elif not self._resume.defers(method, params):
+            elif not (self._is_late(params) or self._resume.defers(method, params)):
                 message, handle = self.methods[method]
                 work = handle(decoders.convert(params, message))
                 if iscoroutine(work):
@@ -144,6 +144,11 @@ class App:
         except Exception as error:
             key = params.get("session") if isinstance(params, dict) else None
             failed(f"taking {method}", error, partial(self.on_bug_in, key))
+
+    def _is_late(self, params: Any) -> bool:
+        """Whether a message is about a child session that is not kept any more, which Lua did not know yet."""
+        key = params.get("session") if isinstance(params, dict) else None
+        return isinstance(key, int) and key > FIRST_CHILD_KEY and key not in self.conversations
 
     async def _finish(self, method: str, work: Coroutine[Any, Any, object]) -> None:
         with self._tasks.contained(f"taking {method}"):

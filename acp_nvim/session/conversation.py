@@ -26,20 +26,29 @@ from acp_nvim.workspace.roots import Roots
 class Conversation(PeerSession):
     """A conversation with an agent; `key` is the number by which the editor knows it.
 
-    `author` is the name under which its changes are reviewed. The agent works below `roots`, from `place` on.
+    `author` is the name under which its changes are reviewed. The agent works below `roots`, from `place` on; its
+    changes are looked for below `reviewed`, which contains them.
     """
 
     def __init__(
-        self, key: int, agent: str, author: str, place: Place, roots: Roots, presenter: Presenter, services: Services
+        self,
+        key: int,
+        agent: str,
+        author: str,
+        place: Place,
+        roots: Roots,
+        reviewed: Roots,
+        presenter: Presenter,
+        services: Services,
     ) -> None:
-        self.key, self.agent, self.place, self.roots = key, agent, place, roots
+        self.key, self.agent, self.place, self.roots, self.reviewed = key, agent, place, roots, reviewed
         self._services = services
         self.session_id: str | None = None
         self.peer: AgentPeer | None = None
         self.presenter = presenter
         self.tasks = services.tasks.owned_by(self.on_bug)
-        self.changes = TurnChanges(key, author, roots, services.reviews, presenter, self.tasks)
-        self.requests = AgentRequests(agent, presenter, services, self.publish_status, self.changes)
+        self.changes = TurnChanges(key, author, reviewed, services.reviews, presenter, self.tasks)
+        self.requests = AgentRequests(agent, roots, presenter, services, self.publish_status, self.changes)
         self.blocks = BlockCancelling(presenter, self.requests.terminals, self.at_work)
         self.had_changes = False
         """Whether the editor was told of changes of it that are to be reviewed."""

@@ -149,12 +149,22 @@ def others_end(definition: AgentDefinition, others: int) -> str:
     return f"The {what} serves {others} other {'chat' if others == 1 else 'chats'}, whose turns would end with it."
 
 
-def not_cancelled(name: str, title: str, is_over: bool) -> Failure:
-    """Return the failure for the subagent `title`, whose agent lets the user cancel only the session it belongs to."""
-    if is_over:
-        return Failure("not_cancelled", f"The subagent {title!r} does not work any more.", "Its agent is gone.", name)
-    step = ":AcpCancel in the chat that it belongs to stops the whole turn."
-    return Failure("not_cancelled", f"Agent {name!r} cannot cancel the subagent {title!r} alone.", step, name)
+def not_cancelled(name: str, title: str, why: str) -> Failure:
+    """Return the failure for the subagent `title`, which cannot be cancelled alone: it is `gone`, `idle`, ..."""
+    whole = ":AcpCancel in the chat that it belongs to stops the whole turn."
+    what, step = {
+        "gone": (f"The subagent {title!r} does not work any more.", "Its agent is gone."),
+        "idle": (f"The subagent {title!r} does not work at the moment.", whole),
+        "not offered": (f"Agent {name!r} cannot cancel the subagent {title!r} alone.", whole),
+        "asked already": (f"The subagent {title!r} is being cancelled already.", whole),
+    }[why]
+    return Failure("not_cancelled", what, step, name)
+
+
+def forgotten_subagents(name: str, most: int) -> Failure:
+    """Return the failure for idle subagents that made room for others: `most` are kept."""
+    what = f"Agent {name!r} has created more than {most} subagents: those that were idle for longest are not kept."
+    return Failure("bad_message", what, "What they say or do from now on is not shown.", name)
 
 
 def subagent_failed(name: str, title: str, words: str) -> Failure:

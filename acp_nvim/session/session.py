@@ -47,7 +47,7 @@ class Session(ParentConversation):
         self.states = StateMachine(self._act, self.publish_status)
         presenter = Presenter(key, place.cwd, services.editor, self.publish_status)
         roots = Roots([place.cwd, *place.additional_directories])
-        super().__init__(key, agent, agent, place, roots, presenter, services)
+        super().__init__(key, agent, agent, place, roots, roots, presenter, services)
         services.reviews.on_trouble.append(self.changes.show_trouble)
         self.subagents = Subagents(self, services)
         self.queue = PromptQueue(self.presenter, journal)
@@ -181,6 +181,7 @@ class Session(ParentConversation):
             self.states.on("open")
         self.queue.show()
         await self.connecting.run(self, self.place)
+        self.subagents.caught_up()
         if self.peer is None and self.turns.turn.running:
             self.turns.end("cancelled")  # it began after the start was cancelled
         if not self.turns.turn.running:  # calls of a replay are over

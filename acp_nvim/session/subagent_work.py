@@ -5,14 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Final
+
+import anyio
 
 from acp_nvim.acp.updates import StateChanged, ToolCallChanged, Update
 from acp_nvim.session import failures
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.tasks import is_running
 from acp_nvim.ui import events
 
+QUIET_SECONDS: Final = 1.0
+"""Silence after which what an idle child has asked for is over: a permission is followed by what it is for."""
 WORKING = frozenset({"running", "requires_action"})
 """Reported states in which a child works, or waits for the user."""
 
@@ -20,8 +26,9 @@ WORKING = frozenset({"running", "requires_action"})
 class SubagentWork:
     """The work of a child session called `name`; `on_change` is called when it has begun or ended.
 
-    An agent need not report states: then work begins with an update, and ends with the turn of the parent. What an
-    idle child does ends with its tool calls.
+    An agent need not report states: then work begins with an update or a request, and ends with the turn of the parent.
+    What an idle child does ends with its tool calls; what it asks for ends when nothing is open and it is silent.
+    `is_refused` tells whether the user has cancelled what the parent does.
     """
 
     def __init__(
@@ -30,6 +37,7 @@ class SubagentWork:
         presenter: Presenter,
         requests: AgentRequests,
         changes: TurnChanges,
+        is_refused: Callable[[], bool],
         on_change: Callable[[], None],
     ) -> None:
         self._agent = agent
@@ -41,8 +49,12 @@ class SubagentWork:
         self._presenter = presenter
         self._requests = requests
         self._changes = changes
+        self._is_refused = is_refused
         self._on_change = on_change
-        self._cancelled = False
+        self.is_cancelled = False
+        """Whether the user has cancelled it: then what it sends begins no work until the agent reports some."""
+        self._last_request = 0.0
+        self._quiet: anyio.Event | None = None
         self._is_prompted = True  # the user has prompted the parent since the last work
 
     def __repr__(self) -> str:
@@ -57,6 +69,15 @@ class SubagentWork:
     def _is_idle(self) -> bool:
         return self.reported is not None and self.reported.state == "idle"
 
+    def state(self, is_waiting: bool) -> str:
+        """Return the state as in `SubagentView.state`; `is_waiting`: for the user."""
+        reported = self.reported.state if self.reported is not None else None
+        if is_waiting or reported == "requires_action":
+            return "waiting"
+        if reported == "unknown":
+            return "unknown"
+        return "running" if self.runs else "idle"
+
     @property
     def stop_reason(self) -> str | None:
         """Why the last work has ended, as reported."""
@@ -69,7 +90,7 @@ class SubagentWork:
             return
         if state.state in WORKING:
             if state.state == "running" and not self.runs:
-                self._cancelled = self._requests.permissions.refusing = False
+                self.is_cancelled = self._requests.permissions.refusing = self._is_refused()
             self.begin(name)
         elif state.state == "idle":
             self.end(state.stop_reason or "end_turn")
@@ -82,25 +103,56 @@ class SubagentWork:
         An idle child works again with a tool call that runs: agents report the end of others late.
         """
         is_running_call = isinstance(update, ToolCallChanged) and update.patch.status in ("pending", "in_progress")
-        if not (self.runs or self._cancelled or (self._is_idle and not is_running_call)):
+        if not (self.runs or self.is_cancelled or (self._is_idle and not is_running_call)):
+            self.begin(name)
+
+    def asked(self, name: str) -> None:
+        """Note a request, which shows that the child works, unless that was cancelled."""
+        if self.is_cancelled:
+            return
+        self.begin(name)
+        self._last_request = anyio.current_time()
+        if not is_running(self._quiet):
+            self._quiet = self._changes.tasks.spawn(self._end_when_quiet)
+
+    async def _end_when_quiet(self) -> None:
+        """End what an idle child does when nothing that it asked for is open, and it asks for nothing more."""
+        while self.runs and self._is_idle:
+            if self._is_open:
+                self._last_request = anyio.current_time()
+            left = self._last_request + QUIET_SECONDS - anyio.current_time()
+            if left <= 0:
+                self.end("end_turn")
+            else:
+                await anyio.sleep(min(left, QUIET_SECONDS / 4))
+
+    @property
+    def _is_open(self) -> bool:
+        asked = self._requests.serving or self._requests.terminals.running
+        return bool(asked or self._presenter.transcript.unfinished())
+
+    def replayed(self, name: str) -> None:
+        """Note that the agent has replayed the conversation: the child works if it was reported so last."""
+        if self.is_reported:
             self.begin(name)
 
     def caught_up(self) -> None:
         """Note that all messages are handled: what an idle child does is over with its tool calls."""
-        if self.runs and self._is_idle and not self._presenter.transcript.unfinished():
+        if self.runs and self._is_idle and not is_running(self._quiet) and not self._is_open:
             self.end("end_turn")
 
     def refuse(self) -> None:
         """Cancel its questions and commands: the user has cancelled it, or its parent."""
-        self._cancelled = True
+        self.is_cancelled = True
         self._requests.permissions.refusing = True
         self._requests.terminals.cancel_turn()
         self._requests.cancel_waiting(overrule=True)
 
     def prompted(self) -> None:
         """Note that the user has prompted the parent: what was cancelled before is over, and limits begin anew."""
-        self._is_prompted, self._cancelled = True, False
+        self._is_prompted, self.is_cancelled = True, False
         self._requests.permissions.refusing = False
+        self._requests.terminals.begin_turn()
 
     def begin(self, name: str) -> None:
         """Begin work, unless it runs; `name` describes it in the list of checkpoints."""
@@ -110,7 +162,7 @@ class SubagentWork:
         self._presenter.close_calls("unfinished", self._requests.rejected)
         self._presenter.transcript.begin_turn(self._is_prompted)
         self._is_prompted = False
-        self._requests.begin_turn()
+        self._requests.begin_turn(same_commands=True)  # until the next prompt to the parent
         self._requests.refusals.begin_turn()
         self._presenter.metadata.begin_turn()
         self._changes.begun(name)
@@ -121,7 +173,7 @@ class SubagentWork:
         if not self.runs:
             return
         self.runs, self.ended = False, time.time()
-        status = "cancelled" if self._cancelled or stop_reason == "cancelled" else "unfinished"
+        status = "cancelled" if self.is_cancelled or stop_reason == "cancelled" else "unfinished"
         key = self._presenter.transcript.session
         self._changes.tasks.all_of(
             "ending the work of a subagent",

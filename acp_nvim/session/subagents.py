@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
-import msgspec
 from msgspec import UNSET
 
 from acp_nvim.acp import updates
+from acp_nvim.acp.answers import Asked, FileToRead, TerminalAsked
 from acp_nvim.acp.dialect import Place
 from acp_nvim.acp.fields import shortened
 from acp_nvim.errors import Failure
@@ -17,6 +18,7 @@ from acp_nvim.session.connection.connecting import ABOUT
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.conversation import Conversation
 from acp_nvim.session.services import Services
+from acp_nvim.session.subagent_views import status_of, view_of
 from acp_nvim.session.subagent_work import SubagentWork
 from acp_nvim.session.transcript.child_presenter import ChildPresenter
 from acp_nvim.ui import events
@@ -40,6 +42,7 @@ class Subagent(ParentConversation):
     """The child session with the id `session_id` at the agent, which has created it in the session `parent`."""
 
     session_id: str
+    presenter: ChildPresenter
 
     def __init__(self, key: int, session_id: str, parent: ParentConversation, services: Services) -> None:
         self.parent = parent
@@ -54,13 +57,16 @@ class Subagent(ParentConversation):
         self._directories: list[str] | None = None
         roots = Roots(parent.roots.directories)
         presenter = ChildPresenter(key, parent.place.cwd, services.editor, self.publish_status)
-        super().__init__(key, parent.agent, self.author, parent.place, roots, presenter, services)
+        super().__init__(key, parent.agent, self.author, parent.place, roots, parent.reviewed, presenter, services)
         self.session_id = session_id
         self.changes.log.parent = parent.changes.log
         self.changes.snapshot_wait = parent.changes.snapshot_wait
         self.requests.take_settings_of(parent.requests)
         self.requests.followed.is_quiet = True
-        self.work = SubagentWork(self.agent, presenter, self.requests, self.changes, self._work_changed)
+        broker = parent.requests.permissions
+        self.work = SubagentWork(
+            self.agent, presenter, self.requests, self.changes, lambda: broker.refusing, self._work_changed
+        )
         self.subagents = Subagents(self, services)
 
     def __repr__(self) -> str:
@@ -80,37 +86,13 @@ class Subagent(ParentConversation):
     @property
     def state(self) -> str:
         """The state of the child session as in `SubagentView.state`."""
-        reported = self.work.reported.state if self.work.reported is not None else None
-        if self.peer is None:
-            return "stopped"
-        if self.requests.waiting or reported == "requires_action":
-            return "waiting"
-        if reported == "unknown":
-            return "unknown"
-        return "running" if self.work.runs else "idle"
+        return self.work.state(bool(self.requests.waiting)) if self.peer is not None else "stopped"
 
     @property
     def is_busy(self) -> bool:
         """Whether it needs the process at the moment."""
         mine = self.work.is_reported or self.requests.waiting > 0 or self.requests.terminals.running
         return mine or self.subagents.is_busy
-
-    @property
-    def view(self) -> events.SubagentView:
-        """What the editor is told of it."""
-        return events.SubagentView(
-            session=self.key,
-            session_id=self.session_id,
-            title=self.name,
-            state=self.state,
-            description=self.description,
-            stop_reason=self.work.stop_reason,
-            activity=self.presenter.metadata.activity.words,
-            started=self.work.started,
-            ended=self.work.ended,
-            review=self.changes.counts,
-            cancel=self.can_cancel,
-        )
 
     def take(self, said: updates.SubagentChanged) -> None:
         """Apply what the agent says of it; absent members keep their values."""
@@ -193,6 +175,12 @@ class Subagent(ParentConversation):
                 self.work.heard(update, self.name)
             self.presenter.update(update)
 
+    def on_request(self, method: str, asked: Asked) -> Awaitable[Any]:
+        """See `Conversation.on_request`; the child works, as it wants something that may change files, or the user."""
+        if not isinstance(asked, FileToRead | TerminalAsked):
+            self.work.asked(self.name)
+        return super().on_request(method, asked)
+
     def on_caught_up(self) -> None:
         """See `Conversation.on_caught_up`."""
         super().on_caught_up()
@@ -236,10 +224,24 @@ class Subagent(ParentConversation):
     @property
     def why_not_cancelled(self) -> Failure | None:
         """The reason why it cannot be cancelled alone; None if it can."""
-        is_over = self.peer is None or not self.peer.alive
-        if is_over or not self.can_cancel:
-            return failures.not_cancelled(self.agent, self.name, is_over)
-        return None
+        if self.peer is None or not self.peer.alive:
+            return failures.not_cancelled(self.agent, self.name, "gone")
+        works = self.is_busy or self.work.runs
+        why = "idle" if not works else "not offered" if not self.can_cancel else "asked already"
+        is_possible = works and self.can_cancel and not self.work.is_cancelled
+        return None if is_possible else failures.not_cancelled(self.agent, self.name, why)
+
+    def cancel_rest(self) -> tuple[int, int]:
+        """Cancel it between turns of the parent, and its own children. Return as `Subagents.cancel_rest`."""
+        commands, working = self.requests.terminals.end_all(), 0
+        if self.state in ("running", "waiting"):
+            working = 1
+            if self.why_not_cancelled is None:
+                self.cancel()
+            else:
+                self.work.refuse()
+        below = self.subagents.cancel_rest()
+        return commands + below[0], working + below[1]
 
     def refuse(self) -> None:
         """Cancel its questions and commands: the user has cancelled it, or its parent."""
@@ -265,21 +267,7 @@ class Subagent(ParentConversation):
 
     def publish_status(self) -> None:
         """Publish its own status, and show it in the transcript of its parent."""
-        status = events.StatusView(
-            agent=self.agent,
-            agent_title=self.name,
-            state=self.state,
-            cwd=self.place.cwd,
-            pending_permissions=self.requests.permissions.count,
-            pending_elicitations=self.requests.elicitations.count,
-            queue=0,
-            session_id=self.session_id,
-            stop_reason=self.work.stop_reason,
-            review=self.changes.counts,
-            directories=self.roots.directories if self.peer is not None else [],
-        )
-        status = msgspec.structs.replace(self.presenter.metadata.added_to(status), title=self.name)
-        self.presenter.publish(events.Status(session=self.key, status=status))
+        self.presenter.publish(events.Status(session=self.key, status=status_of(self, self.work, self.name)))
         self.parent.subagents.show(self)
 
 
@@ -316,15 +304,20 @@ class Subagents:
             self._parent.on_trouble(failures.too_many_subagents(self._parent.agent, SUBAGENTS))
             return None
         child = Subagent(self._services.children.new_key(), session_id, self._parent, self._services)
+        if self._parent.requests.permissions.refusing:
+            child.refuse()  # the user has cancelled what creates it
         self._children[session_id] = self._services.children.by_key[child.key] = child
         return child
 
     def _has_room(self) -> bool:
         if len(self._children) < SUBAGENTS:
             return True
+        parent = self._parent
         for oldest in self._children.values():
-            if not oldest.is_busy and oldest.state != "running":
+            if not (oldest.is_busy or oldest.work.runs or oldest.presenter.is_shown):
                 self._discard(oldest)
+                parent.on_trouble(failures.forgotten_subagents(parent.agent, SUBAGENTS))
+                parent.presenter.publish(events.SubagentForgotten(session=parent.key, subagent=oldest.key))
                 return True
         return False
 
@@ -339,15 +332,16 @@ class Subagents:
         """Show a child to the editor, and in the transcript of the parent if it has a block there."""
         if self._children.get(child.session_id) is child:
             presenter = self._parent.presenter
-            told = events.Subagent(session=self._parent.key, block=0, subagent=child.view)
+            view = view_of(child, child.work, child.name, child.description, child.can_cancel)
+            told = events.Subagent(session=self._parent.key, block=0, subagent=view)
             if child.has_block:
-                told = presenter.transcript.subagent(child.view, child.block)
+                told = presenter.transcript.subagent(view, child.block)
                 child.block = told.block
             presenter.publish(told)
 
     def at_block(self, block: int) -> Subagent | None:
         """Return the child that the transcript of the parent shows at that block."""
-        return next((one for one in self._children.values() if one.block == block), None)
+        return next((one for one in self._children.values() if 0 < one.block == block), None)
 
     def named(self, session_id: str) -> str | None:
         """Return the name of the child with that id; None if there is none."""
@@ -375,13 +369,19 @@ class Subagents:
             if child.peer is not None:
                 child.refuse()
 
-    def cancel_running(self) -> int:
-        """Cancel the work of the children that allow it; return how many work."""
-        working = [child for child in self._children.values() if child.state in ("running", "waiting")]
-        for child in working:
-            if child.can_cancel:
-                child.cancel()
-        return len(working)
+    def cancel_rest(self) -> tuple[int, int]:
+        """Cancel the work, questions and commands of all children at any depth, between turns of the user's session.
+
+        Return how many commands were ended, and how many children worked.
+        """
+        ended = [child.cancel_rest() for child in self._children.values() if child.peer is not None]
+        return sum(commands for commands, _ in ended), sum(working for _, working in ended)
+
+    def caught_up(self) -> None:
+        """Begin the work of children that the agent has reported as running while it replayed the conversation."""
+        for child in self._children.values():
+            child.work.replayed(child.name)
+            child.subagents.caught_up()
 
     def begin_turn(self) -> None:
         """Tell all children that the user has prompted the parent."""

@@ -250,7 +250,11 @@ class TurnChanges:
             self.tasks.spawn(self._keep)
 
     def forget(self) -> None:
-        """Record nothing more: the conversation is over, and its changes are known."""
+        """Record nothing more, as the conversation is over, once the changes of its last turn are known."""
+        self.tasks.spawn(self._forget)
+
+    async def _forget(self) -> None:
+        await self.settled()
         self.reviews.ledger.logs.remove(self.log)
         self.reviews.evidence.works.remove(self.work)
         self._presenter.on_call.remove(self._call_changed)

@@ -49,8 +49,8 @@ class ChildSessions(Protocol):
     def refuse(self) -> None:
         """Cancel the questions and commands of all children, as their parent is cancelled."""
 
-    def cancel_running(self) -> int:
-        """Cancel the work of the children that allow it; return how many work."""
+    def cancel_rest(self) -> tuple[int, int]:
+        """Cancel what the children do between turns; return how many commands were ended, and how many worked."""
 
 
 class Turns:
@@ -252,11 +252,11 @@ class Turns:
 
     def cancel_rest(self, peer: AgentPeer, session_id: str) -> bool:
         """Cancel questions, background work (v2) and commands between turns; False if there are none."""
-        commands = self._requests.terminals.end_all()
+        of_children, children = self._children.cancel_rest()
+        commands = self._requests.terminals.end_all() + of_children
         if commands:
             words = "1 command" if commands == 1 else f"{commands} commands"
             self.presenter.notice("info", f"Stopped: {words} that went on after the turn")
-        children = self._children.cancel_running()
         if not (self.turn.background or self._requests.waiting or commands or children):
             return False
         peer.notify(*peer.dialect.cancel(session_id))

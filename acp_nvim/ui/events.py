@@ -128,6 +128,12 @@ class Subagent(SessionEvent):
     subagent: SubagentView
 
 
+class SubagentForgotten(SessionEvent):
+    """A child session is not kept any more: there were too many, and it was idle. Its block stays."""
+
+    subagent: int  #: the key of the child session
+
+
 class Option(msgspec.Struct, omit_defaults=True):
     """One of the answers to a permission request."""
 

@@ -40,8 +40,14 @@ class Roots:
 
     def inside(self, directories: Sequence[str]) -> list[str]:
         """Return those of the absolute paths that are in these directories; all of these if the first is elsewhere."""
-        kept = [one for one in directories if os.path.isabs(one) and self.contains(os.path.realpath(one))]
+        kept = [one for one in directories if self._has(one)]
         return kept if kept[:1] == list(directories[:1]) else self.directories
+
+    def _has(self, path: str) -> bool:
+        try:
+            return bool(self.resolve(path))
+        except NotAllowedError:
+            return False
 
     @property
     def outermost(self) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Any
 
 from acp_nvim.acp.answers import Asked, CommandToRun, FileToRead, FileToWrite, PermissionAsked, TerminalAsked
 from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.requests.access import CommandAccess
 from acp_nvim.session.requests.bounds import Refusals, Share
 from acp_nvim.session.requests.broker import PermissionBroker
 from acp_nvim.session.requests.elicitations import Elicitations
@@ -21,10 +20,11 @@ from acp_nvim.session.requests.terminals import AgentTerminals
 from acp_nvim.session.services import Services
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.workspace.roots import Roots
 
 
 class AgentRequests:
-    """Serves one session's requests; `on_permissions` is called when the number of waiting ones changes.
+    """Serves one session's requests below `roots`; `on_permissions` is called when the number of waiting ones changes.
 
     `on_asked` is called with each valid request before it is served.
     """
@@ -32,12 +32,13 @@ class AgentRequests:
     def __init__(
         self,
         agent: str,
+        roots: Roots,
         presenter: Presenter,
         services: Services,
         on_permissions: Callable[[], None],
         changes: TurnChanges,
     ) -> None:
-        roots, tasks = changes.log.roots, changes.tasks
+        tasks = changes.tasks
         self.where = where = SessionPaths(agent, presenter.cwd, roots)
         self.on_asked: Callable[[Asked], None] = lambda asked: None
         self.serving = 0
@@ -53,9 +54,7 @@ class AgentRequests:
         self.followed = FollowedFiles(presenter, roots, services.last_seen())
         seen = self.followed.seen
         self.files = AgentFiles(presenter, changes, where, seen, broker, self.share)
-        self.terminals = AgentTerminals(
-            presenter, roots, CommandAccess(where, broker), changes, self.share, self.refusals
-        )
+        self.terminals = AgentTerminals(presenter, where, broker, changes, self.share, self.refusals)
         self.elicitations = Elicitations(agent, presenter, services.elicitations, on_permissions, broker, self.refusals)
 
     @property
@@ -84,11 +83,12 @@ class AgentRequests:
         self.followed.begin(fresh)
         self.granted.quirks = peer.quirks
 
-    def begin_turn(self) -> None:
-        """Begin a turn, without the rejections, grants and commands of the last one."""
+    def begin_turn(self, same_commands: bool = False) -> None:
+        """Begin a turn, without the rejections, grants and, unless `same_commands`, the commands of the last one."""
         self.rejected.clear()
         self.granted.begin_turn()
-        self.terminals.begin_turn()
+        if not same_commands:
+            self.terminals.begin_turn()
 
     def serve(self, asked: Asked) -> Awaitable[Any]:
         """Return an awaitable of the answer. The screen is updated immediately, in the order of the messages."""

@@ -16,7 +16,8 @@ from acp_nvim.limits import TERMINAL_BYTES
 from acp_nvim.process.guarding import guard_of_host
 from acp_nvim.session.requests.access import CommandAccess
 from acp_nvim.session.requests.bounds import Refusals, Share
-from acp_nvim.session.requests.broker import Outcome
+from acp_nvim.session.requests.broker import Outcome, PermissionBroker
+from acp_nvim.session.requests.subject import SessionPaths
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.transcript.shown_terminals import ShownTerminals
 from acp_nvim.session.turn_changes import TurnChanges
@@ -24,7 +25,6 @@ from acp_nvim.terminals.command_line import Command, command_to_run, in_words
 from acp_nvim.terminals.terminal import Ended, Listener, Terminal
 from acp_nvim.ui import events
 from acp_nvim.workspace.refusals import NotAllowedError
-from acp_nvim.workspace.roots import Roots
 
 TERMINALS: Final = 100
 """Terminals kept for the agent of a session; agents forget to release some that have ended."""
@@ -35,7 +35,7 @@ log = logging.getLogger(__name__)
 
 
 class AgentTerminals:
-    """The terminals of one session's agent. Commands run below `roots`, if `access` allows them.
+    """The terminals of one session's agent. Commands run below the roots of `where`, if `access` allows them.
 
     `changes` is notified before a command runs and after it has ended, before the agent is: it may change files.
     """
@@ -43,15 +43,15 @@ class AgentTerminals:
     def __init__(
         self,
         presenter: Presenter,
-        roots: Roots,
-        access: CommandAccess,
+        where: SessionPaths,
+        broker: PermissionBroker,
         changes: TurnChanges,
         share: Share,
         refusals: Refusals,
     ) -> None:
         self._presenter = presenter
-        self._roots = roots
-        self.access = access
+        self._roots = where.roots
+        self.access = CommandAccess(where, broker)
         self._changes = changes
         self._tasks = changes.tasks
         self._shown = ShownTerminals(presenter, changes.tasks)

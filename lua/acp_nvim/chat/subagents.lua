@@ -73,6 +73,16 @@ function M.open(key)
   winbar.update(session)
 end
 
+---Forgets a subagent that the host does not keep any more. Its block stays.
+---@param key integer of its session
+function M.forgotten(key)
+  local session = sessions.get(key)
+  if session and session.parent then
+    client.forget(session)
+    last[key] = nil
+  end
+end
+
 ---Shows the subagents of the host that has ended as over.
 local function end_all()
   for _, parent in ipairs(sessions.all()) do

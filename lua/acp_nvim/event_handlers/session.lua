@@ -90,6 +90,9 @@ return {
     fire_tool_call(session, event.call)
   end,
   plan = plans.show,
+  subagent_forgotten = function(_, event)
+    subagents.forgotten(event.subagent)
+  end,
   subagent = function(session, event)
     subagents.changed(session, event)
   end,

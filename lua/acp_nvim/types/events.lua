@@ -470,6 +470,12 @@
 ---@field block integer 0: the transcript of the parent does not show it
 ---@field subagent acp.Subagent
 
+---A child session is not kept any more: there were too many, and it was idle. Its block stays.
+---@class acp.event.SubagentForgotten: acp.Event
+---@field type "subagent_forgotten"
+---@field session integer its key
+---@field subagent integer the key of the child session
+
 ---The agent requests a permission, and waits for the answer.
 ---@class acp.event.Permission: acp.Event
 ---@field type "permission"

@@ -59,6 +59,13 @@ HIT = """
         prompt.say(str(prompt.ask("t", kind="edit", title="Edit", content=[diff("file")],
                                   locations=[{"path": path("file")}])))
 
+    def delegate(agent, prompt, rest):
+        child = {"sessionUpdate": "subagent_update", "sessionId": f"child of {prompt.session_id}", "title": "A child",
+                 "state": {"state": "idle"}}
+        agent.update(prompt.session_id, child)
+        agent.request("fs/write_text_file", {
+            "sessionId": child["sessionId"], "path": path("of the child"), "content": "x\\n"})
+
     def elicit(agent, prompt, rest):
         prompt.elicit({"name": {"type": "string"}})
 
@@ -101,7 +108,7 @@ HIT = """
         except Error as error:
             agent.note(code=error.code)
 
-    TURNS = (say, nothing, edit, ask, elicit, command, later, batch, obey, resist, request)
+    TURNS = (say, nothing, edit, ask, elicit, delegate, command, later, batch, obey, resist, request)
     WORDS = {one.__name__: one for one in TURNS}
 """
 

@@ -44,6 +44,14 @@ async def commands(stage: Stage) -> None:
     stage.tell("stop")
 
 
+async def delegates(stage: Stage) -> None:
+    """A subagent that writes a file, and is then forgotten."""
+    stage.open()
+    stage.prompt("delegate")
+    await stage.host.until("the turn", lambda: stage.host.of(events.TurnEnd, stage.key))
+    stage.host.app.sessions[stage.key].subagents.discard()
+
+
 async def elicits(stage: Stage) -> None:
     stage.open()
     stage.prompt("elicit")
@@ -216,6 +224,7 @@ SCENARIOS: list[tuple[Scenario, str]] = [
     (hurries, HIT),
     (commands, HIT),
     (elicits, HIT),
+    (delegates, HIT),
     (batches, HIT),
     (cancels, HIT),
     (ends, HIT),

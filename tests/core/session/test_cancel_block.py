@@ -134,7 +134,11 @@ async def test_a_second_request_cancels_the_turn(host: Host) -> None:
 
 @pytest.mark.parametrize(
     ("message", "shown"),
-    [("not\nnow.", ": not\nnow"), ('Internal error: {"error": {"message": "no model"}}', ": no model"), ("code -32603", "")],
+    [
+        ("not\nnow.", ": not\nnow"),
+        ('Internal error: {"error": {"message": "no model"}}', ": no model"),
+        ("code -32603", ""),
+    ],
 )
 async def test_a_refusal_is_shown_and_can_be_tried_again(host: Host, message: str, shown: str) -> None:
     refusing = f"\n    def tool_call_cancel(agent, request):\n        raise Error(-32602, {message!r})\n"

@@ -56,7 +56,7 @@ VALUES: Final[dict[str, list[Any]]] = {
     "reason": ["git: not found"],
     "session_id": ["session-1"],
     "title": ["Look into it", "a{b}"],
-    "is_over": [False, True],
+    "why": ["gone", "idle", "not offered", "asked already"],
     "most": [200],
     "seconds": [0.3],
     "others": [0, 1, 5],

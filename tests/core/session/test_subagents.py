@@ -324,7 +324,7 @@ async def test_idle_children_make_room_and_none_is_kept_after_the_session(host: 
     assert len(host.app.conversations) == 4
     host.app.receive("session_close", {"id": 1, "session": 1})
     await host.until("the end of all", lambda: not host.app.conversations)
-    assert [one.session for one in host.app.reviews.ledger.logs] == [1]
+    await host.until("their changes", lambda: [one.session for one in host.app.reviews.ledger.logs] == [1])
 
 
 async def test_late_news_of_an_idle_child_is_shown_and_begins_no_work(host: Host) -> None:
