@@ -42,7 +42,7 @@ async def start_known_form(
 
     The next one is tried if the process ends with a usage message before it has answered `initialize`. `new` makes an
     `AgentPeer`; its `remark` then says what was done. `started` is a process that runs already with the first command.
-    Raises the `FailureError` of the first command if none is known.
+    Raises the `FailureError` of the command that fails without a usage message, else that of the first one.
     """
     first: FailureError | None = None
     for command in (definition.command, *definition.other_commands):
@@ -50,9 +50,9 @@ async def start_known_form(
         try:
             await peer.start(tasks, guard, started if first is None else None)
         except FailureError as error:
-            first = first or error
             if error.failure.code != "agent_exited" or not _USAGE.search(peer.said_so_far):
-                raise first from error
+                raise
+            first = first or error
             log.info("%s: does not know its command %s", definition.name, command)
         else:
             if first is not None:

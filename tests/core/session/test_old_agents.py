@@ -134,6 +134,28 @@ async def test_another_failure_is_no_reason_to_try_another_form(host: Host, old:
     assert old.tried() == [form]
 
 
+@pytest.mark.parametrize(
+    ("form", "known", "code", "words"),
+    [
+        ("--broken", "--none", "agent_exited", "no model"),
+        ("--slow", "--none", "agent_silent", "did not answer within"),
+        ("--older", "--older", "auth_required", "(The key is missing)"),
+    ],
+)
+async def test_of_a_form_that_it_knows_the_failure_is_told(
+    host: Host, old: Old, form: str, known: str, code: str, words: str
+) -> None:
+    refuses = 'def initialize(agent, request): raise Error(-32000, "The key is missing")'
+    old.install("--acp", form, "--oldest", known=known, script=f"    {refuses}")
+    host.hello(timeouts={"initialize": 2000})
+    host.open(1, "old")
+    await host.until_state("failed")
+    [error] = host.editor.all(events.Error)
+    assert (error.code, old.tried()) == (code, ["--acp", form])
+    assert words in error.text
+    assert "Usage" not in error.text
+
+
 async def test_one_that_ends_later_with_a_usage_message_is_not_started_in_another_form(host: Host, old: Old) -> None:
     old.install(
         "--acp",
