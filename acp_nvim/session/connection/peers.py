@@ -54,10 +54,10 @@ class Peers:
     async def obtain(self, definition: AgentDefinition, cwd: str) -> AgentPeer:
         """Return the agent's process, started if it does not run. Raises `FailureError`."""
         key = (definition.name, cwd)
-        form = self._forms.get(definition.name)
-        if form in definition.other_commands:  # the form that its version knows
-            definition = with_command(definition, form)
         async with self._starting.setdefault(key, anyio.Lock()):
+            form = self._forms.get(definition.name)
+            if form in definition.other_commands:  # the form that its version knows, perhaps found out meanwhile
+                definition = with_command(definition, form)
             peer = self._peers.get(key)
             if peer is None or not peer.alive or peer.definition != definition or peer.settings.v2 != self.settings.v2:
                 new, started = partial(self._new, cwd), self._started(definition, cwd)

@@ -116,6 +116,20 @@ async def test_the_form_that_it_knows_is_remembered_and_told_once(host: Host, ol
     assert len([one for one in host.notices() if "does not know" in one and "version" in one]) == 1
 
 
+async def test_who_wants_it_while_its_form_is_found_out_uses_the_same_process(host: Host, old: Old) -> None:
+    old.install("--acp", "--older", known="--older", says=f"{GEMINI}; until test -e go; do :; done")
+    host.open(1, "old")
+    host.prompt("hello")
+    await host.until("the first form", lambda: old.tried() == ["--acp"])
+    host.open(2, "old")
+    host.prompt("hello", 2)
+    host.app.receive("prewarm", {"agent": "old", "cwd": str(host.cwd)})
+    (host.cwd / "go").touch()
+    await host.until("both turns", lambda: host.of(events.TurnEnd, 1) and host.of(events.TurnEnd, 2))
+    assert old.tried() == ["--acp", "--older"]
+    assert host.app.sessions[1].peer is host.app.sessions[2].peer
+
+
 async def test_each_form_is_tried_once_and_the_first_failure_is_told(host: Host, old: Old) -> None:
     old.install("--acp", "--older", known="--none")
     host.open(1, "old")
