@@ -39,12 +39,14 @@ _ESCAPES = pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)
 
 
 class StderrTail:
-    """Keeps a bounded number of bounded lines, without colours and control characters."""
+    """Keeps a bounded number of bounded lines, the first and the last, without colours and control characters."""
 
     def __init__(self) -> None:
         self._fed = 0.0
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._lines: deque[tuple[float, str]] = deque(maxlen=STDERR_LINES)
+        self.first: list[str] = []
+        """The first lines, as many as are kept of the last ones."""
         self._open = ""
 
     def feed(self, data: bytes, time: float = 0.0) -> list[str]:
@@ -61,7 +63,9 @@ class StderrTail:
             done.append(_clean(self._open + piece))
             self._open = ""
         self._open = (self._open + rest)[: STDERR_LINE_CHARS * 4]
-        self._lines.extend((self._fed, line) for line in done if line)
+        said = [line for line in done if line]
+        self.first += said[: STDERR_LINES - len(self.first)]
+        self._lines.extend((self._fed, line) for line in said)
         return done
 
     def lines(self, since: float = 0.0) -> tuple[str, ...]:
@@ -136,8 +140,12 @@ class Child:
             since = min(since, (self.ended or anyio.current_time()) - LAST_WORDS_SECONDS)
         return self.stderr.lines(since)
 
+    def first_words(self) -> tuple[str, ...]:
+        """Return the first lines of stderr, where a usage message says that it is one."""
+        return tuple(self.stderr.first)
+
     async def read_aside(self) -> None:
-        """Log all of stderr and keep its tail, until it ends."""
+        """Log all of stderr and keep its beginning and its tail, until it ends."""
         assert self._process.stderr is not None
         with suppress(anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
             while True:

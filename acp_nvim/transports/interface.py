@@ -50,6 +50,9 @@ class Transport(Protocol):
         `heard` is the time of its last message (seconds of `anyio.current_time`); None: there was none yet.
         """
 
+    def first_words(self) -> tuple[str, ...]:
+        """Return the first lines beside the messages, such as a usage message; none if there is no such channel."""
+
     async def read_aside(self) -> None:
         """Read what it says beside the messages, until the end of that."""
 

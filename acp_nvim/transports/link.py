@@ -63,6 +63,10 @@ class Link(ABC):
         """Return nothing, whenever (in seconds) the agent was heard last: a connection has no second channel."""
         return ()
 
+    def first_words(self) -> tuple[str, ...]:
+        """Return nothing: a connection has no second channel."""
+        return ()
+
     async def read_aside(self) -> None:
         """Return at once: a connection has no second channel."""
         return

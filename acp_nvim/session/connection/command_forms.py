@@ -19,7 +19,8 @@ from acp_nvim.tasks import Tasks
 log = logging.getLogger(__name__)
 
 _USAGE = pattern(
-    r"(?mi)^\W*usage\b|\b(?:unknown|unrecogni[sz]ed|unexpected|invalid|illegal|no such|too many|extra) "
+    r"(?mi)^(?:not a JSON-RPC message \(.*\): )?\W*usage\b|"  # on stderr; on stdout it is logged as odd
+    r"\b(?:unknown|unrecogni[sz]ed|unexpected|invalid|illegal|no such|too many|extra) "
     r"(?:extra |command.line )?(?:arguments?|options?|flags?|switch|(?:sub)?commands?|parameters?)\b|"
     r"\bflag provided but not defined\b"
 )

@@ -87,8 +87,11 @@ class AgentPeer:
 
     @property
     def said_so_far(self) -> str:
-        """What a process that was just started has written to stderr, and to stdout instead of messages."""
-        said = self._transport.last_words() if self._transport else ()
+        """What a process that was just started has written to stderr, and to stdout instead of messages.
+
+        Of more than a screenful it is the beginning and the end.
+        """
+        said = (*self._transport.first_words(), *self._transport.last_words()) if self._transport else ()
         return "\n".join((*said, *self.router.noise))
 
     @property

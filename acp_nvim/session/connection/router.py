@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -29,7 +28,7 @@ log = logging.getLogger(__name__)
 
 
 ODD_LINES: Final = 50
-"""Logged lines that are kept: a usage message has up to 40."""
+"""Logged lines that are kept, the first and the last: a usage message begins or ends with what is wrong."""
 EARLY_UPDATES: Final = 10_000
 """Updates kept for sessions whose ids are still unknown, because a replay may come before the answer."""
 UNANSWERED_REQUESTS: Final = 1000
@@ -64,7 +63,7 @@ class MessageRouter:
         self.beside: OnFailure = lambda _: None
         """Reports a bug that concerns no session."""
         self._run = UpdateRun()
-        self.noise: deque[str] = deque(maxlen=ODD_LINES)
+        self.noise: list[str] = []
         """The last lines that `odd` has logged, which may be what the agent wrote instead of messages."""
 
     @property
@@ -308,6 +307,8 @@ class MessageRouter:
     def odd(self, words: str) -> None:
         """Log a deviation from the protocol that the user need not know of."""
         self.noise.append(words)
+        if len(self.noise) > ODD_LINES:
+            del self.noise[ODD_LINES // 2]
         log.warning("%s: %s", self._name, words)
 
     def bug(self, error: Exception) -> None:

@@ -41,6 +41,13 @@ def test_the_last_lines_are_kept_oldest_first() -> None:
     assert tail_of("\n".join([*lines, ""]).encode()) == tuple(lines[5:])
 
 
+def test_the_first_lines_are_kept_too() -> None:
+    tail = StderrTail()
+    for number in range(STDERR_LINES + 5):
+        tail.feed(f"\nline {number}\n".encode())
+    assert tail.first == [f"line {number}" for number in range(STDERR_LINES)]
+
+
 def test_empty_lines_push_nothing_out() -> None:
     assert tail_of(b"Traceback:\n" + b"\n" * 100 + b"  reason\n") == ("Traceback:", "  reason")
 

@@ -106,6 +106,10 @@ class InnerAgent:
         """It says nothing there."""
         return ()
 
+    def first_words(self) -> tuple[str, ...]:
+        """It says nothing there."""
+        return ()
+
     async def read_aside(self) -> None:
         """It says nothing there."""
         await self._ended.wait()

@@ -30,6 +30,7 @@ esac
 {says}
 exit {code}
 """
+LONG = 'for one in $(seq 100); do echo "  --option$one"; done'
 GEMINI = "printf 'Usage: old [options]\\n\\n%50s\\n\\nUnknown argument: %s\\n' options \"$1\" >&2"
 
 
@@ -80,9 +81,16 @@ def old(host: Host, monkeypatch: pytest.MonkeyPatch) -> Old:
         "echo \"error: unexpected argument '--acp' found\" >&2",
         "echo 'flag provided but not defined: -acp' >&2",
         "echo 'Usage: old [OPTIONS]'; echo 'Got unexpected extra argument (acp)'",
-        "for one in $(seq 100); do echo \"  --option$one\"; done >&2; echo 'Unknown option: --acp' >&2",
+        "echo 'Usage: old [OPTIONS]'; echo '  --help'",
+        f"{LONG} >&2; echo 'Unknown option: --acp' >&2",
+        f"{{ echo 'Usage: old [options]'; {LONG}; }} >&2",
+        f"echo 'Usage: old [options]'; {LONG}",
+        f"{LONG}; echo 'Unknown option: --acp'",
     ],
-    ids=["yargs", "argparse", "clap", "go", "on stdout", "long"],
+    ids=[
+        *("yargs", "argparse", "clap", "go", "on stdout", "only usage on stdout"),
+        *("long", "long after usage", "long on stdout after usage", "long on stdout"),
+    ],
 )
 @pytest.mark.parametrize("code", [0, 64])
 async def test_the_next_form_of_the_command_is_tried_after_a_usage_message(
