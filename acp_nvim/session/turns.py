@@ -34,7 +34,7 @@ STOPPED: Final = {
 COMMAND_CHARS: Final = 50
 """Characters of a slash command in a notice."""
 EMPTY_TURN_SECONDS: Final = 2.0
-"""Wait before a turn is reported as empty: some agents end a turn, and speak then."""
+"""Wait before a turn is reported as empty, unless the next prompt follows: some agents end a turn, and speak then."""
 
 
 class ChildSessions(Protocol):
@@ -78,6 +78,7 @@ class Turns:
         self._prompting = anyio.CancelScope()
         self._call_id: int | None = None  # of the prompt's request, until it is answered
         self._command = ""  # the slash command that the last prompt begins with
+        self._empty_turn = 0  # number of a turn that has ended without any effect, until that is reported
         self._blocks_before = 0  # length of the transcript when the last prompt was shown
         begin, finish = partial(self.begin, prompted=False), partial(self._finish, "end_turn")
         self.background = Background(self.turn, presenter, requests, self._tasks, begin, finish)
@@ -106,6 +107,7 @@ class Turns:
         """
         try:
             with anyio.CancelScope() as self._prompting:
+                self._report_empty_turn(self.turn.count)
                 self._command = _command_of(prompt.text)
                 await self._begin_with(prompt)
                 self._blocks_before = len(self.presenter.transcript)
@@ -284,7 +286,8 @@ class Turns:
         was_cancelled = self._requests.permissions.refusing  # not all agents answer that it was cancelled
         self.end(stop_reason)
         if stop_reason == "end_turn" and not was_cancelled and self._is_empty():
-            self._tasks.spawn(self._report_empty_turn, self.turn.count)
+            self._empty_turn = self.turn.count
+            self._tasks.spawn(self._report_empty_turn_later, self.turn.count)
         self._crash_loop.turn_done()
 
     def _is_empty(self) -> bool:
@@ -292,9 +295,14 @@ class Turns:
         did_something = self.turn.requests or self.presenter.transcript.has_more_than(self._blocks_before)
         return self.turn.prompted and not did_something
 
-    async def _report_empty_turn(self, number: int) -> None:
+    async def _report_empty_turn_later(self, number: int) -> None:
         await anyio.sleep(EMPTY_TURN_SECONDS)
-        if self.turn.count == number and self._is_empty():
+        self._report_empty_turn(number)
+
+    def _report_empty_turn(self, number: int) -> None:
+        """Report the turn with that number, once, if it is the last one and still had no effect."""
+        if self._empty_turn == number == self.turn.count and self._is_empty():
+            self._empty_turn = 0
             if self._command:  # such as /clear: it may have done it in silence
                 self.presenter.notice("info", f"Agent {self._agent!r} has ended {self._command} without a word.")
             else:

@@ -240,8 +240,9 @@ class Transcript(ToolCalls):
         return len(self._blocks)
 
     def has_more_than(self, blocks: int) -> bool:
-        """Whether there is anything but notices after the first `blocks` blocks."""
-        return any(not isinstance(one, events.Notice) for one in self._blocks[blocks:])
+        """Whether there is anything but notices and white space after the first `blocks` blocks."""
+        later = (one for one in self._blocks[blocks:] if not isinstance(one, events.Notice))
+        return any(not isinstance(one, MessageBlock) or (one.text and not one.text.isspace()) for one in later)
 
     def message(self, number: int) -> tuple[Role, bytearray] | None:
         """Return the role and the text (UTF-8, read-only) of the message at that block; None for other blocks."""

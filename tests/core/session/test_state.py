@@ -239,20 +239,42 @@ async def test_one_cancel_ends_a_turn_although_the_user_signs_in_beside_it(host:
 
 
 @pytest.mark.anyio
-async def test_an_empty_turn_is_told(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("silent", ["nothing", "blank"])
+async def test_an_empty_turn_is_told(host: Host, monkeypatch: pytest.MonkeyPatch, silent: str) -> None:
     monkeypatch.setattr(turns, "EMPTY_TURN_SECONDS", 0.0)
     host.script("""
         def turn(agent, prompt):
             if prompt.text == "say":
                 prompt.say("said")
+            if prompt.text == "blank":
+                prompt.say(" \\n ")
     """)
     assert await host.turn("say") == "end_turn"
     assert host.notices() == []
-    assert await host.turn("nothing") == "end_turn"
+    assert await host.turn(silent) == "end_turn"
     await host.until("words", lambda: ["without saying" in one for one in host.notices()] == [True])
     assert await host.turn("/clear all") == "end_turn"
     told = "Agent 'it' has ended /clear without a word."
     await host.until("words", lambda: [(one.level, one.text) for one in host.of(events.Notice)][1:] == [("info", told)])
+
+
+@pytest.mark.anyio
+async def test_an_empty_turn_is_told_above_the_next_prompt(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            if prompt.text == "say":
+                prompt.say("said")
+    """)
+    host.open()
+    for text in ("nothing", "/clear all", "say", "say"):
+        host.prompt(text)
+    await host.until("the end of all turns", lambda: len(host.of(events.TurnEnd)) == 4)
+    told = [one.text for one in host.editor.events if isinstance(one, events.Append | events.Notice)]
+    assert told == [
+        *("nothing", "Agent 'it' ended its turn without saying or doing anything."),
+        *("/clear all", "Agent 'it' has ended /clear without a word."),
+        *("say", "said", "say", "said"),
+    ]
 
 
 @pytest.mark.anyio

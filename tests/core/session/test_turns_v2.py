@@ -33,6 +33,8 @@ async def test_an_answer_after_the_end_or_never_holds_up_no_prompt(host: Host, a
     turn = f"""
     def turn(agent, prompt):
         state(prompt, "running")
+        said = {{"type": "text", "text": "said"}}
+        prompt.update("agent_message_chunk", messageId=prompt.text, content=said)
         state(prompt, "idle", stopReason="end_turn")
         return {answer}
     """
