@@ -101,7 +101,8 @@ def cannot_reach(definition: AgentDefinition, cause: str, reason: str) -> Failur
 def ended(name: str, ending: Ending) -> Failure:
     """Return the failure for an agent that has ended by itself, or whose connection has."""
     if isinstance(ending, Disconnected):
-        what = f"The connection to agent {name!r} at {ending.address} {ending.how}."
+        why = plain(ending.why)
+        what = f"The connection to agent {name!r} at {ending.address} {ending.how}{f' ({why})' if why else ''}."
         step = f"{CONNECTS_AGAIN} What the agent still does there is not known."
         if not ending.has_heard:
             step = f"Check that an ACP agent listens there; if it wants TLS, set agents.{name}.tls = true."

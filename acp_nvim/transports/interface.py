@@ -11,11 +11,15 @@ from acp_nvim.process.stopping import Rung, ignore_rung
 
 
 class Disconnected(NamedTuple):
-    """How a connection ended: `how` continues "the connection ...". `has_heard`: something came from the agent."""
+    """How a connection ended: `how` continues "the connection ...". `has_heard`: something came from the agent.
+
+    `why` is the reason that the other side gave, in its words.
+    """
 
     address: str
     how: str
     has_heard: bool
+    why: str = ""
 
 
 Ending = Exited | Disconnected

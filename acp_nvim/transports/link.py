@@ -26,7 +26,7 @@ class Link(ABC):
         self.mark = os.urandom(8).hex()
         self.began = now()
         self._guard = guard
-        self._how = ""
+        self._how = self._why = ""
         self._has_heard = False
         self._over = anyio.Event()
 
@@ -45,7 +45,7 @@ class Link(ABC):
 
     def ending(self, heard: float | None = None) -> Disconnected:
         """Return how the connection ended, or that it is open, whenever (in seconds) the agent was heard last."""
-        return Disconnected(str(self.address), self._how or "is open", self._has_heard)
+        return Disconnected(str(self.address), self._how or "is open", self._has_heard, self._why)
 
     @abstractmethod
     async def receive(self, max_bytes: int) -> bytes:
@@ -82,7 +82,8 @@ class Link(ABC):
             await self.close()
             note_end(self._guard.ends, self.mark)
 
-    def _ended(self, how: str) -> None:
-        """Note how it ended; only the first word counts."""
-        self._how = self._how or how
+    def _ended(self, how: str, why: str = "") -> None:
+        """Note how it ended, and the other side's reason; only the first word counts."""
+        if not self._how:
+            self._how, self._why = how, why
         self._over.set()

@@ -30,8 +30,6 @@ PARSED_BYTES: Final = 2048
 """Bytes parsed at once: a thousand empty frames, which take 10 ms."""
 CLOSE_SECONDS: Final = 0.5
 """Time to send the farewell when the connection is closed here; its answer is not waited for."""
-REASON_CHARS: Final = 80
-"""Of the other side's reason to close the connection, in the message about it."""
 
 log = logging.getLogger(__name__)
 
@@ -135,14 +133,13 @@ class WebSocketLink(TcpLink):
             too_big = f"the agent sent more than {MAX_LINE_BYTES:,} bytes at once"
             self._ended(f"was lost ({too_big if isinstance(error, PayloadTooBig) else error})")
         elif close is not None:
-            reason = "".join(char for char in close.reason if char.isprintable())[:REASON_CHARS]
-            self._ended(f"was closed by the other side{f' ({reason})' if reason else ''}")
+            self._ended("was closed by the other side", "".join(char for char in close.reason if char.isprintable()))
         else:
             return
         raise anyio.EndOfStream
 
-    def _ended(self, how: str) -> None:
-        super()._ended(how)
+    def _ended(self, how: str, why: str = "") -> None:
+        super()._ended(how, why)
         self._has_reply.set()
 
 

@@ -70,7 +70,11 @@ VALUES: Final[dict[str, list[Any]]] = {
         AgentDefinition(name="it", command=["it"], address=parse_address("box:3000")),
     ],
     "cause": [one for part in get_args(Cause) for one in get_args(part)],
-    "ending": [Exited(1, ("session/load failed",)), Disconnected("box:3000", "was lost", False)],
+    "ending": [
+        Exited(1, ("session/load failed",)),
+        Disconnected("box:3000", "was lost", False),
+        *(Disconnected("ws://box/acp", "was closed by the other side", True, said) for said in SAID),
+    ],
 }
 ERROR_TYPES: Final[dict[str, list[Any]]] = {
     "RpcError": ERRORS,
@@ -106,6 +110,16 @@ def test_no_failure_has_terms_of_the_protocol(name: str) -> None:
     shown = [str(msgspec.structs.replace(one, detail=())) if isinstance(one, Failure) else one for one in told]
     assert len(shown) >= 2
     assert [one for one in shown if terms_of_the_protocol(one) or len(one) > 3 * SAID_CHARS] == []
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [("tired", " (tired)"), ('session/new {"code": -32603}', ""), ('{"message": "no model"}', " (no model)"), ("", "")],
+)
+def test_the_reason_to_close_a_connection_is_told_in_plain_words(said: str, told: str) -> None:
+    ending = Disconnected("ws://box/acp", "was closed by the other side", True, said)
+    words = f"The connection to agent 'it' at ws://box/acp was closed by the other side{told}."
+    assert failures.ended("it", ending).what == words
 
 
 LOGGED: Final = [
