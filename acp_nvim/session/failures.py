@@ -79,6 +79,7 @@ NEXT_STEPS: Final = {
     "not_tls": "Remove agents.{name}.tls, or correct agents.{name}.address in your configuration.",
     "certificate": "If its certificate comes from an authority of your own, or is one: agents.{name}.tls = "
     '"/path/of/its/certificate.pem".',
+    "outdated": "Renew its certificate there, and check the date of both machines.",
     "wrong_name": "Use a name in agents.{name}.address that its certificate is for.",
     "tls": "Correct agents.{name}.tls in your configuration.",
     "token": "Check the token, which the environment variable named by agents.{name}.token_env contains.",
@@ -93,19 +94,39 @@ NEXT_STEPS: Final = {
 
 def cannot_reach(definition: AgentDefinition, cause: str, reason: str) -> Failure:
     """Return the failure for an agent to which no connection can be opened; `reason` ends the sentence."""
-    step = NEXT_STEPS[cause].format(name=definition.name)
+    step = _next_step(definition, cause).format(name=definition.name)
     what = f"Agent {definition.name!r} cannot be reached: {reason}."
     return Failure("agent_not_found", what, step, definition.name)
 
 
-def ended(name: str, ending: Ending) -> Failure:
+def _next_step(definition: AgentDefinition, cause: str) -> str:
+    """Return what to do, as in `NEXT_STEPS`, which depends on how the address says that TLS is wanted."""
+    address, correct = definition.address, "Correct agents.{name}.address in your configuration"
+    if cause == "not_tls" and address is not None and address.url:
+        also = ", and agents.{name}.tls is not set" if definition.tls else ""
+        return f"{correct}; without TLS it begins with ws://{also}."
+    if cause == "no_websocket" and address is not None and not address.tls:
+        return f"{correct}; with TLS it begins with wss://, for plain TCP it is only host:port."
+    if cause == "certificate" and isinstance(definition.tls, str):
+        return "Add its certificate, or that of its authority, to the file that agents.{name}.tls names."
+    return NEXT_STEPS[cause]
+
+
+def _may_want_tls(definition: AgentDefinition) -> bool:
+    """Whether an agent that says nothing may wait for TLS: a WebSocket has said something when it was opened."""
+    return definition.address is not None and not (definition.address.tls or definition.address.url)
+
+
+def ended(definition: AgentDefinition, ending: Ending) -> Failure:
     """Return the failure for an agent that has ended by itself, or whose connection has."""
+    name = definition.name
     if isinstance(ending, Disconnected):
         why = plain(ending.why)
         what = f"The connection to agent {name!r} at {ending.address} {ending.how}{f' ({why})' if why else ''}."
         step = f"{CONNECTS_AGAIN} What the agent still does there is not known."
         if not ending.has_heard:
-            step = f"Check that an ACP agent listens there; if it wants TLS, set agents.{name}.tls = true."
+            tls = f"; if it wants TLS, set agents.{name}.tls = true" if _may_want_tls(definition) else ""
+            step = f"Check that an ACP agent listens there{tls}."
         return Failure("agent_exited", what, step, name)
     return exited(name, ending.returncode, ending.last_words)
 
@@ -187,7 +208,7 @@ def silent(definition: AgentDefinition, seconds: float, last_words: tuple[str, .
     _note(name, f"initialize was not answered within {seconds:g} s")
     if definition.address is not None:
         what = f"Agent {name!r} at {definition.address} did not answer within {seconds:g} s; the connection was closed."
-        tls = "" if definition.address.tls else f", and whether it wants TLS (agents.{name}.tls = true)"
+        tls = f", and whether it wants TLS (agents.{name}.tls = true)" if _may_want_tls(definition) else ""
         return Failure("agent_silent", what, f"Check that an ACP agent listens there{tls}; {limit}", name)
     what = f"Agent {name!r} was started, did not answer within {seconds:g} s, and was stopped."
     return Failure("agent_silent", what, f"Check that its command starts an ACP agent; {limit}", name, last_words)

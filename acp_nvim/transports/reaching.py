@@ -21,10 +21,12 @@ KEEPALIVE_SECONDS: Final = 30
 KEEPALIVE_PROBES: Final = 3
 UNANSWERED_MS: Final = 90_000
 """Time for the other side to confirm what was sent, after which the connection counts as lost."""
+_OUTDATED: Final = (9, 10)
+"""OpenSSL's codes for a certificate that is not yet valid, or has expired (`X509_V_ERR_CERT_HAS_EXPIRED`)."""
 _WRONG_NAME: Final = (62, 64)
 """OpenSSL's codes for a certificate of another host name or IP address (`X509_V_ERR_HOSTNAME_MISMATCH`, ...)."""
 
-Connecting = Literal["name", "refused", "network", "not_tls", "certificate", "wrong_name", "tls"]
+Connecting = Literal["name", "refused", "network", "not_tls", "certificate", "outdated", "wrong_name", "tls"]
 Agreeing = Literal["token", "no_token", "status", "no_websocket", "no_package", "draft"]
 Cause = Connecting | Agreeing
 """What is wrong, for the choice of the next step that the user is told."""
@@ -60,7 +62,9 @@ async def reached_within(address: Address, seconds: float) -> AsyncIterator[None
     except TimeoutError as error:
         raise UnreachableError("network", f"{address} did not answer within {seconds:g} s") from error
     except ssl.SSLCertVerificationError as error:
-        cause: Cause = "wrong_name" if error.verify_code in _WRONG_NAME else "certificate"
+        cause: Cause = "certificate"
+        if error.verify_code in _WRONG_NAME + _OUTDATED:
+            cause = "outdated" if error.verify_code in _OUTDATED else "wrong_name"
         words = f"the certificate of {address} is not accepted: {error.verify_message.rstrip('.')}"
         raise UnreachableError(cause, words) from error
     except ssl.SSLError as error:

@@ -290,7 +290,7 @@ class AgentPeer:
 
     def _death(self) -> Failure:
         assert self._transport is not None
-        return failures.ended(self.name, self._transport.ending(self._heard))
+        return failures.ended(self.definition, self._transport.ending(self._heard))
 
     @property
     def _heard(self) -> float | None:

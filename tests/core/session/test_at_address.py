@@ -12,8 +12,12 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.agents.catalogue import Catalogue
+from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.session import failures
 from acp_nvim.session.cancelling import CLOSED, Patience
 from acp_nvim.session.connection.connecting import ANEW, GOES_ON
+from acp_nvim.transports.interface import Disconnected
 from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.support.agent_scripts import AgentScript
@@ -265,6 +269,70 @@ async def test_who_wants_tls_and_gets_none_is_told(host: Host, listen: Listen) -
     host.open()
     error = await host.editor.until_event(events.Error)
     assert "if it wants TLS, set agents.it.tls = true." in error.text
+
+
+async def test_who_hangs_up_after_tls_was_set_up_is_not_said_to_want_it(host: Host, listen: Listen) -> None:
+    made = certificate(host.directory, "localhost")
+    listen("    def run(agent): agent.exit(0)", certificate=made, tls=str(made.file))
+    host.open()
+    error = await host.editor.until_event(events.Error)
+    assert error.code == "agent_exited"
+    assert "Check that an ACP agent listens there." in error.text
+
+
+def at(address: str, tls: bool | str = False) -> AgentDefinition:
+    """The agent at that address, with that value of `tls`."""
+    return Catalogue({"it": {"address": address, **({"tls": tls} if tls else {})}}).find("it")
+
+
+@pytest.mark.parametrize(
+    ("definition", "hint"),
+    [
+        (at("box:1"), True),
+        (at("box:1", tls=True), False),
+        (at("ws://box/acp"), False),
+        (at("wss://box/acp"), False),
+    ],
+)
+def test_tls_is_proposed_only_where_it_is_missing(definition: AgentDefinition, hint: bool) -> None:
+    never_spoke = failures.ended(definition, Disconnected(str(definition.address), "was lost", False))
+    is_silent = failures.silent(definition, 2.0, ())
+    assert ["agents.it.tls = true" in one.next_step for one in (never_spoke, is_silent)] == [hint, hint]
+
+
+ADDRESS = "Correct agents.it.address in your configuration;"
+
+
+@pytest.mark.parametrize(
+    ("definition", "cause", "step"),
+    [
+        (at("box:1", tls=True), "not_tls", "Remove agents.it.tls, or correct agents.it.address in your configuration."),
+        (at("wss://box"), "not_tls", f"{ADDRESS} without TLS it begins with ws://."),
+        (
+            at("wss://box", tls="/ca.pem"),
+            "not_tls",
+            f"{ADDRESS} without TLS it begins with ws://, and agents.it.tls is not set.",
+        ),
+        (
+            at("ws://box"),
+            "no_websocket",
+            f"{ADDRESS} with TLS it begins with wss://, for plain TCP it is only host:port.",
+        ),
+        (at("wss://box"), "no_websocket", f"{ADDRESS} for plain TCP it is only host:port."),
+        (
+            at("box:1", tls="/ca.pem"),
+            "certificate",
+            "Add its certificate, or that of its authority, to the file that agents.it.tls names.",
+        ),
+        (
+            at("box:1", tls="/ca.pem"),
+            "outdated",
+            "Renew its certificate there, and check the date of both machines.",
+        ),
+    ],
+)
+def test_the_next_step_suits_what_is_configured(definition: AgentDefinition, cause: str, step: str) -> None:
+    assert failures.cannot_reach(definition, cause, "a reason").next_step == step
 
 
 async def test_who_says_nothing_is_not_waited_for(host: Host, listen: Listen) -> None:

@@ -26,6 +26,7 @@ from acp_nvim.transports.interface import Disconnected
 from acp_nvim.transports.reaching import Cause
 from tests.support.contract import terms_of_the_protocol
 
+ADDRESSED: Final = AgentDefinition(name="it", command=["it"], address=parse_address("box:3000"))
 METHODS: Final = ["initialize", "session/load", "session/prompt", "authenticate", "_vendor/x"]
 SAID: Final = [
     "Internal error",
@@ -67,7 +68,9 @@ VALUES: Final[dict[str, list[Any]]] = {
     "cwd": ["/nowhere", "/"],
     "definition": [
         AgentDefinition(name="it", command=["it"], install="get it", url="u"),
-        AgentDefinition(name="it", command=["it"], address=parse_address("box:3000")),
+        ADDRESSED,
+        AgentDefinition(name="it", command=["it"], address=parse_address("ws://box/acp")),
+        AgentDefinition(name="it", command=["it"], address=parse_address("wss://box/acp"), tls="/ca.pem"),
     ],
     "cause": [one for part in get_args(Cause) for one in get_args(part)],
     "ending": [
@@ -119,7 +122,7 @@ def test_no_failure_has_terms_of_the_protocol(name: str) -> None:
 def test_the_reason_to_close_a_connection_is_told_in_plain_words(said: str, told: str) -> None:
     ending = Disconnected("ws://box/acp", "was closed by the other side", True, said)
     words = f"The connection to agent 'it' at ws://box/acp was closed by the other side{told}."
-    assert failures.ended("it", ending).what == words
+    assert failures.ended(ADDRESSED, ending).what == words
 
 
 LOGGED: Final = [

@@ -116,7 +116,7 @@ async def test_a_certificate_that_has_expired_is_refused(connect: Connect, tmp_p
     made = certificate(tmp_path, "localhost", days=-1)
     with listening(ECHO, tls=made) as server:
         cause, words = await why_not(connect, server.address, str(made.file))
-    assert (cause, "expired" in words) == ("certificate", True)
+    assert (cause, "expired" in words) == ("outdated", True)
 
 
 @pytest.mark.parametrize("content", [None, "", "no certificate"])
