@@ -69,6 +69,8 @@ SECRET_CHARS: Final = 8
 """Shortest secret that is searched for inside texts: a shorter one would match everywhere."""
 ENTERED_SECRET_CHARS: Final = 7
 """The same for secrets that the user entered: "none" and "ollama" are keys for many local models."""
+TOKEN_CHARS: Final = 4
+"""The same for what can only be a secret, as `token_env`; a shorter one would make logs and recordings unreadable."""
 
 # Files, snapshots and reviews
 PATCH_CHARS: Final = 256 * 1024

@@ -54,9 +54,9 @@ class Learned:
     def __init__(self) -> None:
         self.secrets: frozenset[str] = frozenset()
 
-    def learn(self, secrets: Iterable[str]) -> None:
-        """Add secrets; those shorter than `ENTERED_SECRET_CHARS` are ignored."""
-        self.secrets |= {one for one in secrets if len(one) >= ENTERED_SECRET_CHARS}
+    def learn(self, secrets: Iterable[str], shortest: int = ENTERED_SECRET_CHARS) -> None:
+        """Add secrets of at least `shortest` characters; the others are ignored."""
+        self.secrets |= {one for one in secrets if len(one) >= shortest}
 
 
 def secret_values(env: Mapping[str, str]) -> list[str]:
@@ -174,7 +174,7 @@ class Masker:
     def text(self, text: str) -> str:
         """Return the text with all known secrets, and what looks like one, masked."""
         if len(text) < ENTERED_SECRET_CHARS:
-            return text
+            return self.hide(text)
         data = _bytes(text)
         masked = self._hide(data)
         masked = _cut(masked, sorted(find_secrets(masked)))
@@ -185,8 +185,12 @@ class Masker:
         return self._hide(_bytes(text)).decode("utf-8", "surrogatepass")
 
     def _hide(self, text: bytes) -> bytes:
+        """Mask the known secrets; short ones only as whole words, because parts of other words are the same."""
         for secret in self._known:
-            text = text.replace(secret, _MASK)
+            if len(secret) < ENTERED_SECRET_CHARS:
+                text = re.sub(rb"(?<!\w)%b(?!\w)" % re.escape(secret), _MASK, text)
+            else:
+                text = text.replace(secret, _MASK)
         return text
 
     def command(self, argv: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ from acp_nvim.acp.remote_paths import PathMap, unmapped
 from acp_nvim.agents.address import Address
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import FailureError
+from acp_nvim.limits import TOKEN_CHARS
 from acp_nvim.process.child import Child
 from acp_nvim.process.guarding import Guard
 from acp_nvim.session import failures
@@ -88,5 +89,5 @@ def _token(definition: AgentDefinition) -> str | None:
     if not token or not (token.isascii() and token.isprintable()):
         reason = "is not set" if not token else "contains characters that no token has"
         raise UnreachableError("no_token", f"the environment variable {name} {reason}")
-    LEARNED.learn([token])
+    LEARNED.learn([token], TOKEN_CHARS)
     return token

@@ -419,20 +419,23 @@ async def test_a_recording_names_the_address(host: Host, listen: Listen) -> None
 DRAFTS = {"draft_transports": True}
 
 
-async def test_a_websocket_serves_a_chat_as_well(host: Host, listen: Listen, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MY_ACCESS", "s3cret-of-mine")
+@pytest.mark.parametrize("token", ["s3cret-of-mine", "pw12"], ids=["long", "short"])
+async def test_a_websocket_serves_a_chat_as_well(
+    host: Host, listen: Listen, monkeypatch: pytest.MonkeyPatch, token: str
+) -> None:
+    monkeypatch.setenv("MY_ACCESS", token)
     made = certificate(host.directory, "localhost")
-    options = ("--websocket", "--token", "s3cret-of-mine")
+    options = ("--websocket", "--token", token)
     says = """
         def turn(agent, prompt):
             if prompt.text == "leave":
                 agent.exit(0)
-            prompt.say("s3cret-of-mine " + "wörds " * 2000)
-    """
+            prompt.say(TOKEN + " wörds" * 2000)
+    """.replace("TOKEN", repr(token))
     _, server = listen(says, *options, certificate=made, tls=str(made.file), token_env="MY_ACCESS")
     host.hello(protocol=DRAFTS, log={"traffic": True})
     assert await host.turn("hello") == "end_turn"
-    assert host.text() == "s3cret-of-mine " + "wörds " * 2000
+    assert host.text() == token + " wörds" * 2000
     assert await host.turn("leave") == "error"
     error = await host.editor.until_event(events.Error)
     assert f"The connection to agent 'it' at {server.address} was closed by the other side" in error.text
@@ -440,7 +443,7 @@ async def test_a_websocket_serves_a_chat_as_well(host: Host, listen: Listen, mon
     host.stop()
     await host.until_state("stopped")
     written = [path for path in host.log_path.parent.parent.rglob("*") if path.is_file() and path.suffix != ".py"]
-    kept = [path for path in written if b"s3cret-of-mine" in path.read_bytes() and "traffic.jsonl" not in path.name]
+    kept = [path for path in written if token.encode() in path.read_bytes() and "traffic.jsonl" not in path.name]
     assert kept == []
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.limits import TOKEN_CHARS
 from acp_nvim.traffic.log import TRAFFIC_MESSAGE_BYTES
 from acp_nvim.traffic.masking import (
     LEARNED,
@@ -199,6 +200,19 @@ def test_what_the_user_enters_is_masked_from_then_on_by_who_masks_already() -> N
     assert not masker.clean(line)
     assert masker.text(f"it is {SECRET}, and 7654321, ollama") == f"it is {MASK}, and {MASK}, ollama"
     assert masker.text("7654321") == MASK
+
+
+@pytest.mark.usefixtures("nothing_learned")
+def test_short_secrets_are_masked_as_whole_words() -> None:
+    masker = Masker()
+    LEARNED.learn(["pw12", "a+/1", "abc"], TOKEN_CHARS)
+    line = json.dumps({"reason": "Bearer pw12"}).encode()
+    assert not masker.clean(line)
+    assert masker.value(json.loads(line)) == {"reason": f"Bearer {MASK}"}
+    assert masker.text("pw12") == MASK
+    assert masker.text("pw12, 'pw12', xpw12, pw123, abc") == f"{MASK}, '{MASK}', xpw12, pw123, abc"
+    assert masker.text("token=a+/1&x, token=a%2B%2F1") == f"token={MASK}&x, token={MASK}"
+    assert without_secrets("the token pw12 is bad") == f"the token {MASK} is bad"
 
 
 @pytest.mark.usefixtures("nothing_learned")
