@@ -69,6 +69,8 @@ class Dialect(ABC):
     """Whether the answer to `session/prompt` ends the turn; otherwise a `StateChanged` does."""
     message_ids: ClassVar[bool]
     """Whether every message has an id."""
+    reopening: ClassVar[tuple[Way, ...]]
+    """The ways to reopen a session whose conversation the chat shows, the best first; each is another method."""
     requests: ClassVar[frozenset[str]]
     """The methods that the agent may call."""
 

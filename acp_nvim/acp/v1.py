@@ -43,6 +43,7 @@ class DialectV1(Dialect):
     version = 1
     answer_ends_turn = True
     message_ids = False
+    reopening = ("resume", "load")
 
     _login = "authenticate"
     _logout = "logout"

@@ -47,6 +47,7 @@ class DialectV2(Dialect):
     version = 2
     answer_ends_turn = False
     message_ids = True
+    reopening = ("resume",)
 
     _login = "auth/login"
     _logout = "auth/logout"

@@ -94,9 +94,6 @@ SLOW_SECONDS: Final = 30.0
 ANEW = "The agent begins a new session: it does not know what was said above."
 GOES_ON = "The agent is there again, and goes on with this session."
 
-REOPENING: tuple[Way, ...] = ("resume", "load")
-"""Ways to reopen a session, the best first."""
-
 
 class Connecting:
     """Opens a session at its agent; `begin` (peer, session id, answer) is called before the router knows the session.
@@ -223,7 +220,7 @@ class Connecting:
         if kept is not None and kept.how != "go_on":
             ways = [kept.how]
         elif kept is not None:
-            offered = (way for way in REOPENING if offers(peer.abilities, way))
+            offered = (way for way in peer.dialect.reopening if offers(peer.abilities, way))
             ways = [*(way for way in offered if not self.crash_loop.avoids(way)), None]
         for way in ways:
             try:

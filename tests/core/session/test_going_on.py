@@ -119,6 +119,34 @@ async def test_what_is_refused_gives_way_to_the_next_means_and_a_new_session_is_
     await die_again_and_go_on(host)
 
 
+async def test_in_version_2_a_refusal_is_asked_for_and_told_once(host: Host) -> None:
+    """There, loading is the same request as resuming."""
+    host.hello(protocol={"v2": True})
+    script = host.script("""
+        INITIALIZE = {"protocolVersion": 2, "info": {"name": "v2", "version": "1"}, "capabilities": {"session": {}}}
+
+        def session_resume(agent, request):
+            raise Error(-32601, "Method not found")
+
+        def turn(agent, prompt):
+            prompt.reply({})
+            prompt.update("state_update", state="running")
+            said = {"type": "text", "text": prompt.text}
+            prompt.update("agent_message_chunk", messageId=prompt.text, content=said)
+            if prompt.text == "die":
+                agent.exit(3)
+            prompt.update("state_update", state="idle", stopReason="end_turn")
+            return NO_ANSWER
+    """)
+    await die(host)
+    assert await host.turn("again") == "end_turn"
+    assert len(script.received("session/resume")) == 1
+    refused, anew = host.notices()[-2:]
+    assert (refused, anew) == ("Agent 'it' refused to resume the session: it does not know how.", ANEW)
+    assert "refused" not in "".join(host.notices()[:-2])
+    assert host.text() == "hellodieagain"
+
+
 async def die_again_and_go_on(host: Host) -> None:
     """The new session is what the chat shows from then on."""
     await host.turn("die")
