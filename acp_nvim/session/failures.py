@@ -184,8 +184,8 @@ def not_cancelled(name: str, title: str, why: str) -> Failure:
 
 
 def forgotten_subagents(name: str, most: int) -> Failure:
-    """Return the failure for idle subagents that made room for others: `most` are kept."""
-    what = f"Agent {name!r} has created more than {most} subagents: those that were idle for longest are not kept."
+    """Return the failure for the oldest idle subagents, which made room for others: `most` are kept."""
+    what = f"Agent {name!r} has created more than {most} subagents: the oldest ones that are idle are not kept."
     return Failure("bad_message", what, "What they say or do from now on is not shown.", name)
 
 

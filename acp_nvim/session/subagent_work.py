@@ -74,7 +74,7 @@ class SubagentWork:
         reported = self.reported.state if self.reported is not None else None
         if is_waiting or reported == "requires_action":
             return "waiting"
-        if reported == "unknown":
+        if reported not in (None, "idle", *WORKING):
             return "unknown"
         return "running" if self.runs else "idle"
 
@@ -138,7 +138,7 @@ class SubagentWork:
 
     def caught_up(self) -> None:
         """Note that all messages are handled: what an idle child does is over with its tool calls."""
-        if self.runs and self._is_idle and not is_running(self._quiet) and not self._is_open:
+        if self.runs and self._is_idle and not (is_running(self._quiet) or self._presenter.transcript.unfinished()):
             self.end("end_turn")
 
     def refuse(self) -> None:

@@ -226,7 +226,7 @@ class Subagent(ParentConversation):
         """The reason why it cannot be cancelled alone; None if it can."""
         if self.peer is None or not self.peer.alive:
             return failures.not_cancelled(self.agent, self.name, "gone")
-        works = self.is_busy or self.work.runs
+        works = self.is_busy or self.work.runs or self.state == "unknown"
         why = "idle" if not works else "not offered" if not self.can_cancel else "asked already"
         is_possible = works and self.can_cancel and not self.work.is_cancelled
         return None if is_possible else failures.not_cancelled(self.agent, self.name, why)

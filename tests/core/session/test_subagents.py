@@ -28,6 +28,12 @@ CHILDREN = """
     def path(name):
         return os.path.join(os.getcwd(), name)
 
+    def until_heard(agent, name):  # the host has handled what was sent before
+        try:
+            agent.request("fs/read_text_file", {"sessionId": name, "path": path("nothing")})
+        except Error:
+            pass
+
     def ask(agent, name):
         options = [{"optionId": "allow", "name": "Allow", "kind": "allow_once"},
                    {"optionId": "reject", "name": "Reject", "kind": "reject_once"}]
@@ -134,6 +140,7 @@ BY_ITSELF = (
         for name, kind in (("edited.txt", "edit"), ("made.txt", "execute")) if prompt.text == "write" else ():
             more = {"locations": [{"path": path(name)}]} if kind == "edit" else {}
             tool(agent, "one", name, kind=kind, status="in_progress", **more)
+            until_heard(agent, "one")
             with open(path(name), "w") as file:
                 file.write("new\\n")
             agent.update("one", {"sessionUpdate": "tool_call_update", "toolCallId": name, "status": "completed"})

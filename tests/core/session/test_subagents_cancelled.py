@@ -172,6 +172,9 @@ WAITS = (
         child(agent, prompt, "one", title="One", state={"state": "running"}, capabilities={"cancel": {}})
         if prompt.text == "idle":
             child(agent, prompt, "one", state={"state": "idle", "stopReason": "end_turn"})
+        elif prompt.text != "running":
+            child(agent, prompt, "one", state={"state": "idle", "stopReason": "end_turn"})
+            child(agent, prompt, "one", state={"state": prompt.text})
         agent.note(ready=True)
         prompt.wait_cancelled()
         return "cancelled"
@@ -195,12 +198,14 @@ async def test_at_the_block_of_an_idle_child_the_turn_is_cancelled(host: Host) -
     assert cancelled(host) == ["session-1"]
 
 
-async def test_a_second_cancel_at_the_block_of_a_child_cancels_the_turn(host: Host) -> None:
+@pytest.mark.parametrize("state", ["running", "unknown", "_resting"])
+async def test_a_second_cancel_at_the_block_of_a_child_cancels_the_turn(host: Host, state: str) -> None:
     host.script(WAITS)
     host.open()
-    host.prompt("running")
+    host.prompt(state)
     await host.until_note("ready")
-    await key_of(host, "one")
+    told = state.replace("_resting", "unknown")
+    await host.until("its state", lambda: (one := views(host).get("one")) is not None and one.state == told)
     block = shown(host)[0].block
     assert (await cancel_block(host, block, 1)).words == "Cancelling only 'One'."
     again = await cancel_block(host, block, 2, or_turn=False)

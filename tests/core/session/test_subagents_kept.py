@@ -14,8 +14,16 @@ from tests.core.session.test_subagents import CHILDREN, key_of, shown, views
 
 pytestmark = pytest.mark.anyio
 
-LATER = (
+RUNS = (
     CHILDREN
+    + """
+    def runs(agent, name):
+        tool(agent, name, "t", kind="execute", status="in_progress")
+        until_heard(agent, name)
+"""
+)
+LATER = (
+    RUNS
     + """
     def later(agent, work):
         import threading
@@ -41,11 +49,11 @@ async def test_a_change_below_the_directory_of_a_child_can_be_rejected(free_host
     file.parent.mkdir()
     file.write_text("what the user had\n")
     host.script(
-        CHILDREN
+        RUNS
         + f"""
     def turn(agent, prompt):
         child(agent, prompt, "one", title="One", cwd=path("sub"), state={{"state": "running"}})
-        tool(agent, "one", "t", kind="execute", status="in_progress")
+        runs(agent, "one")
         if {change == "deleted"}:
             os.unlink(path("sub/old.txt"))
         else:
@@ -86,6 +94,33 @@ async def test_what_an_idle_child_asks_for_is_work(free_host: Host) -> None:
     states = [each.subagent.state for each in host.of(events.Subagent)]
     assert states[-1] == "idle"
     assert "running" in states
+
+
+async def test_what_an_idle_child_does_ends_with_its_call_beside_a_command(free_host: Host) -> None:
+    host = free_host
+    host.script(
+        LATER
+        + """
+    def turn(agent, prompt):
+        child(agent, prompt, "one", title="One", state={"state": "running"})
+        agent.request("terminal/create", {"sessionId": "one", "command": "sleep", "args": ["1000"]})
+        child(agent, prompt, "one", state={"state": "idle"})
+        def work():
+            tool(agent, "one", "t", kind="read", status="in_progress")
+            agent.note(begun=True)
+            while not os.path.exists(path("on")):
+                time.sleep(0.01)
+            agent.update("one", {"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": "completed"})
+        later(agent, work)
+"""
+    )
+    await host.turn()
+    await key_of(host, "one")
+    (host.cwd / "go").touch()
+    await host.until("its work", lambda: views(host)["one"].state == "running")
+    (host.cwd / "on").touch()
+    await host.until("the end of its work", lambda: views(host)["one"].state == "idle")
+    assert await host.turn("nothing more") == "end_turn"
 
 
 @pytest.mark.parametrize("state", ["None", '{"state": "idle"}'])
@@ -136,7 +171,7 @@ CROWD = (
             state = "idle" if number else "running"
             child(agent, prompt, f"c{number}", title=f"C{number}", state={"state": state})
         def work():
-            tool(agent, "c0", "t", kind="execute", status="in_progress")
+            runs(agent, "c0")
             open(path("made.txt"), "w").write("new\\n")
             time.sleep(0.05)
             tool(agent, "c0", "t", kind="execute", status="completed")
