@@ -8,12 +8,14 @@ import os
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from signal import SIGKILL
 from typing import Any
 
 import anyio
 import pytest
 
 from acp_nvim.limits import MAX_FILE_BYTES
+from acp_nvim.process.group import NO_PID, members, send
 from acp_nvim.review import contents, decisions
 from acp_nvim.snapshots import found_files
 from acp_nvim.snapshots.objects import LooseObjects
@@ -31,7 +33,7 @@ LARGE = MAX_FILE_BYTES + 1024 * 1024
 
 @asynccontextmanager
 async def next_host(host: Host, directory: Path) -> AsyncIterator[Host]:
-    """Another one with the same state, after the first one was killed: it writes nothing any more.
+    """Another one with the same state, after the first one was killed with its agents: it writes nothing any more.
 
     What it has told is written down before: it tells of the end of a turn a moment earlier.
     """
@@ -42,7 +44,10 @@ async def next_host(host: Host, directory: Path) -> AsyncIterator[Host]:
     for workspace in host.app.reviews.workspaces.all.values():
         async with workspace._saving:
             workspace.save = dead  # type: ignore[method-assign]
+    host.app.reviews.conclude = dead  # type: ignore[method-assign, assignment]
     host.app.reviews.close()
+    for peer in host.app.peers.known():
+        send(members(NO_PID, peer.mark), SIGKILL)
     await anyio.Path(directory).mkdir()
     async with running_host(directory, host) as other:
         yield other
