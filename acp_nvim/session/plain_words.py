@@ -48,13 +48,13 @@ _TASKS: Final = {
 }
 
 _METHOD = pattern(
-    r"[`'\"]?(?<![\w/.:$-])(?:\$/cancel_request|"
-    r"(?:_?session|fs|terminal|elicitation|auth|mcp|providers|proxy|tool_call)/[a-z_]\w*(?:\.[a-z]+[A-Z]\w*)*)"
-    r"(?![\w/]|[.-][a-z_])[`'\"]?"
+    r"[`'\"]?(?:\$/\w+|(?<![\w/$-])"
+    r"(?:_?session|fs|terminal|elicitation|auth|mcp|providers|proxy|tool_call)/[a-z_]\w*(?:\.[a-z]+[A-Z]\w*)*"
+    r"(?![\w/]|[.-][a-z_]))[`'\"]?"
 )
-_JSON_PATH = pattern(r"(?:(?: ?[-–—:])? ?\b(?:at|in) )?[`'\"]?\$(?:\.[\w-]+|\[[^\]\s]*\])+[`'\"]?")
+_JSON_PATH = pattern(r"(?:(?: ?[-–—:])? ?\b(?:at|in) )?[`'\"]?\$(?:\.[\w-]+|\[[^\]\s]*\]?)+[`'\"]?")
 _CODE = pattern(
-    r"\( ?(?:error )?code:? ?-?\d+ ?\)|(?:\b(?:json-?rpc )?error )?(?:\bcode:? ?)?(?<![\w.])\(?-32\d{3}(?!\d)\)?:?",
+    r"\( ?(?:error )?code:? ?-?\d+ ?\)|(?:\b(?:json-?rpc )?error )?(?:\bcode:? ?)?(?<!\w)\(?-32\d{3}(?!\d)\)?:?",
     re.IGNORECASE,
 )
 _FRAME = pattern(
@@ -104,7 +104,7 @@ def plain(words: str) -> str:
         before = said
         for term, instead in _TERMS:
             said = term.sub(instead, said)
-        said = said.strip(" \t\r\n:;,.-–—`")
+        said = _without_json(said).strip(" \t\r\n:;,.-–—`")  # JSON may come about by what was removed
         if said == before:
             break
     else:
