@@ -74,7 +74,7 @@ class SubagentWork:
         reported = self.reported.state if self.reported is not None else None
         if is_waiting or reported == "requires_action":
             return "waiting"
-        if reported not in (None, "idle", *WORKING):
+        if reported == "unknown":
             return "unknown"
         return "running" if self.runs else "idle"
 
