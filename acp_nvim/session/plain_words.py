@@ -59,8 +59,8 @@ _CODE = pattern(
 )
 _FRAME = pattern(
     r'(?:at\s|File "|Traceback |stack backtrace|Stack trace|'  # of JavaScript, Python
-    r"\d+:\s+(?:0x|[\w<>]+::|\w+$)|note: run with `RUST_|"  # of Rust
-    r"goroutine \d+ \[|(?:\S+/)?\w+\.[\w.(*)]+\(\S*\)$|/\S+:\d+(?: \+0x\w+)?$)"  # of Go
+    r"\d+:\s+(?:0x|[\w<>]+::|rust_begin_unwind$|_\w+$)|note: run with `RUST_|"  # of Rust
+    r"goroutine \d+ \[|(?:main|\S+/\w+)\.[\w.(*)]+\(\S*\)$|/\S+:\d+(?: \+0x\w+)?$)"  # of Go
 )
 _ANSI = pattern(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _MARKUP = pattern(r"<!doctype|<\?xml|</\w[\w:-]*\s*>", re.IGNORECASE)

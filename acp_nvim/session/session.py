@@ -181,7 +181,7 @@ class Session(ParentConversation):
             self.states.on("open")
         self.queue.show()
         await self.connecting.run(self, self.place)
-        self.subagents.caught_up()
+        self.subagents.replayed()
         if self.peer is None and self.turns.turn.running:
             self.turns.end("cancelled")  # it began after the start was cancelled
         if not self.turns.turn.running:  # calls of a replay are over

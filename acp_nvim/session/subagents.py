@@ -377,11 +377,11 @@ class Subagents:
         ended = [child.cancel_rest() for child in self._children.values() if child.peer is not None]
         return sum(commands for commands, _ in ended), sum(working for _, working in ended)
 
-    def caught_up(self) -> None:
+    def replayed(self) -> None:
         """Begin the work of children that the agent has reported as running while it replayed the conversation."""
         for child in self._children.values():
             child.work.replayed(child.name)
-            child.subagents.caught_up()
+            child.subagents.replayed()
 
     def begin_turn(self) -> None:
         """Tell all children that the user has prompted the parent."""

@@ -64,7 +64,7 @@ class MessageRouter:
         """Reports a bug that concerns no session."""
         self._run = UpdateRun()
         self.noise: list[str] = []
-        """The last lines that `odd` has logged, which may be what the agent wrote instead of messages."""
+        """The first and the last lines that `odd` has logged, which may be what the agent wrote instead of messages."""
 
     @property
     def chats(self) -> int:

@@ -191,6 +191,9 @@ def test_the_log_has_what_the_notice_has_not(
         ("panicked: no\n   0: rust_begin_unwind\n    at /x/lib.rs:3\n   1: core::panicking::panic", "panicked: no"),
         ("panic: no\n\ngoroutine 1 [running]:\nmain.main()\n\t/tmp/x.go:5 +0x1d", "panic: no"),
         ("1: open the settings", "1: open the settings"),
+        ("401: Unauthorized", "401: Unauthorized"),
+        ("429: rate_limit_exceeded", "429: rate_limit_exceeded"),
+        ("config.load()", "config.load()"),
     ],
 )
 def test_what_an_agent_said_in_plain_words(said: str, shown: str) -> None:
