@@ -110,7 +110,8 @@ class AgentTerminals:
             raise RpcError(INVALID_PARAMS, "The user has cancelled this: nothing is run for it any more")
         self._make_room()
         run = command_to_run(wanted.command, wanted.args, self._directory(wanted), wanted.env)
-        return self._create(wanted, run, self.access.allowed(wanted, run))
+        # the state as of now: a cancel may come before the coroutine begins
+        return self._create(wanted, run, self.access.allowed(wanted, run), self._agents, self._cancels)
 
     def serve(self, asked: TerminalAsked) -> Awaitable[dict[str, Any]]:
         """Return an awaitable of the answer to a request about an existing terminal."""
@@ -153,9 +154,11 @@ class AgentTerminals:
                 raise self._refusals.refuse("terminals", TERMINALS, "release some")
             del self._known[ended]
 
-    async def _create(self, wanted: CommandToRun, run: Command, allowed: Awaitable[Outcome]) -> dict[str, Any]:
+    async def _create(
+        self, wanted: CommandToRun, run: Command, allowed: Awaitable[Outcome], agents: int, cancels: int
+    ) -> dict[str, Any]:
         """Run exactly the command that was decided on: its words may mean another program by now."""
-        words, agents, cancels = in_words(wanted.command, wanted.args), self._agents, self._cancels
+        words = in_words(wanted.command, wanted.args)
         if not (await allowed).allowed:
             raise RpcError(INVALID_PARAMS, f"The user did not allow to run: {words}")
         self._make_room()

@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_nvim.acp.answers import CommandToRun
 from acp_nvim.session import background
 from acp_nvim.session.connection import peer as peer_module
 from acp_nvim.ui import events
@@ -17,6 +18,7 @@ from acp_nvim.ui.review_events import Checkpoints, Summary
 from tests.core.jsonrpc.peer import all_done
 from tests.core.session.host import Host, running_host
 from tests.core.session.inner_agent import InnerHost, inner_host
+from tests.support.processes import marked
 
 pytestmark = pytest.mark.anyio
 
@@ -462,6 +464,17 @@ async def test_a_command_that_the_user_allows_while_it_is_cancelled_does_not_go_
     host.cancel()
     assert (await host.until_note("signal"))[0] in ("SIGTERM", "not begun")
     await host.until("no command", lambda: not host.app.sessions[1].requests.terminals.running)
+
+
+async def test_a_cancel_ends_a_command_that_was_taken_before_and_begins_after_it(free_host: Host, mark: str) -> None:
+    free_host.script("")
+    await free_host.turn()
+    terminals = free_host.app.sessions[1].requests.terminals
+    created = terminals.create(CommandToRun(command="sleep", args=["1000"]))
+    terminals.cancel_turn()
+    await created
+    await free_host.until("the end of the command", lambda: not terminals.running)
+    assert [one for one in marked(mark) if "sleep" in one.command] == []
 
 
 # --- a prompt --------------------------------------------------------------------------------------------------------
