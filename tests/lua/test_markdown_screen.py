@@ -96,9 +96,10 @@ def test_an_answer_is_shown_as_markdown(screen, columns):
     wait_for_colour(editor, "│ a │ b │", "a0a0a0", 2)
     editor.wait_for("│───│───│")
     tell(editor, "\n---\n")
-    row, column = editor.wait_for("────")
-    assert editor.rows()[row].endswith("─" * 20)
-    assert len(editor.rows()[row]) == columns, "a rule goes to the edge of the window"
+    editor.wait_for("────")
+    rule = editor.row_with("────")
+    assert rule.endswith("─" * 20)
+    assert len(rule) == columns, "a rule goes to the edge of the window"
 
 
 def test_marks_are_shown_where_they_are_wanted(screen):

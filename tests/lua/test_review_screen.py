@@ -127,19 +127,16 @@ def test_deleted_lines_have_the_colours_of_the_file(screen, name, started):
     file.tell(hunk(1, 2, 0, ["\t" + code]))
 
     def colours():
-        rows = [row for row, text in enumerate(file.editor.rows()) if code in text]
-        columns = [file.editor.rows()[row].index(code) for row in rows]
-        return [
-            [file.editor.cell(row, at + n).fg for n in range(len(code))] for row, at in zip(rows, columns, strict=True)
-        ]
+        places = [(row, text.index(code)) for row, text in enumerate(file.editor.rows()) if code in text]
+        return [tuple(file.editor.cell(row, at + n).fg for n in range(len(code))) for row, at in places]
 
-    file.editor.wait_until(lambda: len(colours()) == 2, what="the deleted line")
-    file.editor.wait_until(lambda: colours()[0] == colours()[1], what="the same colours")
-    assert len(set(colours()[0])) >= 4
-    row = max(row for row, text in enumerate(file.editor.rows()) if code in text)
-    assert {file.editor.cell(row, column).bg for column in range(2, 80)} == {COLOURS["AcpReviewDelete"]}
-    tabstop = file.editor.lua("return vim.bo.tabstop")
-    assert file.editor.rows()[row].index(code) == 2 + tabstop  # behind the signs
+    def the_same():
+        return len(colours()) == 2 and len(set(colours())) == 1 and len(set(colours()[0])) >= 4
+
+    file.editor.wait_until(the_same, what="the deleted line, in the colours of the other one")
+    row, column = max((row, text.index(code)) for row, text in enumerate(file.editor.rows()) if code in text)
+    assert {file.editor.cell(row, at).bg for at in range(2, 80)} == {COLOURS["AcpReviewDelete"]}
+    assert column == 2 + file.editor.lua("return vim.bo.tabstop")  # behind the signs
 
 
 def test_control_characters_and_wide_ones(screen):
@@ -167,10 +164,10 @@ def test_the_hint_is_beside_the_hunk_under_the_cursor_in_this_window(screen):
     file.tell(hunk(1, 2, 2), hunk(2, 6, 0, ["gone"]))
     assert not file.editor.find("hunk 1/2")
     file.editor.type("4G")
-    row, _ = file.editor.wait_for("hunk 1/2 · ghk keep · ghr reject · ]h next")
-    assert "line 3" in file.editor.rows()[row]
+    hint = "hunk 1/2 · ghk keep · ghr reject · ]h next"
+    file.editor.wait_until(lambda: "line 3" in file.editor.row_with(hint), what="the hint at the hunk")
     file.editor.type("7G")
-    assert "line 7" in file.editor.rows()[file.editor.wait_for("hunk 2/2")[0]]
+    file.editor.wait_until(lambda: "line 7" in file.editor.row_with("hunk 2/2"), what="the hint at the other hunk")
     file.editor.wait_until(lambda: not file.editor.find("hunk 1/2"), what="one hint")
     file.editor.command("split")
     file.editor.wait_until(lambda: file.editor.screen_text().count("line 7") == 2, what="two windows")
@@ -190,8 +187,7 @@ def test_the_hint_has_the_users_keys_and_is_short_where_there_is_no_room(screen)
     file.tell(hunk(1, 0, 1), hunk(2, 1, 1))
     file.editor.wait_for("hunk 1/2 · <C-y> keep · gn next")
     file.editor.type("j")
-    row, _ = file.editor.wait_for("hunk 2/2")
-    assert file.editor.rows()[row].endswith("hunk 2/2")
+    file.editor.wait_until(lambda: file.editor.row_with("hunk 2/2").endswith("hunk 2/2"), what="the short hint")
     file.editor.command("set wrap")
     file.editor.lua("vim.fn.setline(2, ('x'):rep(90))")
     file.editor.wait_for("hunk 2/2 · <C-y> keep · gn next")

@@ -67,6 +67,10 @@ class ScreenEditor(Editor):
                 return number, row.index(text)
         return None
 
+    def row_with(self, text: str) -> str:
+        """The row where a text stands, from one look at the screen; `""` where it does not."""
+        return next((row for row in self.rows() if text in row), "")
+
     def wait_for(self, text: str, limit: float = LIMIT) -> tuple[int, int]:
         """Waits until a text is on the screen."""
         place: tuple[int, int] = self.wait_until(lambda: self.find(text), limit, f"{text!r} on the screen")
