@@ -16,7 +16,7 @@ from acp_nvim.jsonrpc import messages
 from acp_nvim.jsonrpc.decoding import in_utf8, may_be_wide
 from acp_nvim.jsonrpc.dispatcher import Dispatcher, Handler
 from acp_nvim.jsonrpc.framing import Line, LineFramer, SkippedLine
-from acp_nvim.jsonrpc.messages import CANCEL_REQUEST, PeerGoneError
+from acp_nvim.jsonrpc.messages import CANCEL_REQUEST, CancelRules, PeerGoneError
 from acp_nvim.jsonrpc.requests import Answer, PendingCalls
 from acp_nvim.limits import READ_BYTES, SLICE_SECONDS, TAKEN_BYTES
 from acp_nvim.tasks import Tasks
@@ -58,16 +58,26 @@ class Tap(Protocol):
 class Connection:
     """A JSON-RPC connection over a pair of byte streams.
 
-    `run` serves the peer until its stream ends; then every pending call fails with `PeerGoneError`.
+    Messages have at most `limit` bytes, None for as many as those of agents. `cancel` says how the peer withdraws its
+    requests. `run` serves the peer until its stream ends; then every pending call fails with `PeerGoneError`.
     """
 
-    def __init__(self, source: ByteSource, sink: ByteSink, handler: Handler, tap: Tap | None = None) -> None:
+    def __init__(
+        self,
+        source: ByteSource,
+        sink: ByteSink,
+        handler: Handler,
+        tap: Tap | None = None,
+        *,
+        limit: int | None = None,
+        cancel: CancelRules = messages.ACP_CANCEL,
+    ) -> None:
         self._source = source
         self._sink = sink
         self._tap = tap
-        self._framer = LineFramer()
+        self._framer = LineFramer() if limit is None else LineFramer(limit)
         self._calls = PendingCalls()
-        self._dispatcher = Dispatcher(handler, self._calls, partial(self._send, is_answer=True))
+        self._dispatcher = Dispatcher(handler, self._calls, partial(self._send, is_answer=True), cancel)
         self._outbox: deque[tuple[bytes, bool]] = deque()  # messages, and whether they are answers
         self._outbox_filled = anyio.Event()
         self._unread = 0  # bytes of answers that the peer has not read

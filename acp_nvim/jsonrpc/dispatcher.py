@@ -24,7 +24,7 @@ from acp_nvim.jsonrpc.decoding import (
     require_shallow,
 )
 from acp_nvim.jsonrpc.framing import Line, SkippedLine
-from acp_nvim.jsonrpc.messages import ABSENT, CANCEL_REQUEST, NULL, Incoming, Invalid, RpcError, show
+from acp_nvim.jsonrpc.messages import ABSENT, NULL, CancelRules, Incoming, Invalid, RpcError, show
 from acp_nvim.jsonrpc.requests import Answer, BatchAnswers, PendingCalls, Reply, Serving
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import (
@@ -77,11 +77,18 @@ class Dispatcher:
 
     tasks: Tasks
 
-    def __init__(self, handler: Handler, calls: PendingCalls, send: Callable[[bytes], None]) -> None:
+    def __init__(
+        self,
+        handler: Handler,
+        calls: PendingCalls,
+        send: Callable[[bytes], None],
+        cancel: CancelRules = messages.ACP_CANCEL,
+    ) -> None:
         self._handler = handler
         self._calls = calls
         self._send = send
-        self._serving = Serving(self.on_bug, self.odd)
+        self._cancel_method = cancel.method
+        self._serving = Serving(self.on_bug, self.odd, cancel)
         self._complaints = 0
 
     def __repr__(self) -> str:
@@ -98,7 +105,7 @@ class Dispatcher:
         `is_wide`: one of them may have an integer of more than 64 bits (`may_be_wide`).
         """
         take_notification = self._handler.notification
-        clock = perf_counter
+        clock, cancel_method = perf_counter, self._cancel_method
         end = clock() + SLICE_SECONDS
         for line in lines:
             try:
@@ -110,7 +117,7 @@ class Dispatcher:
             else:
                 method = message.method
                 is_plain = message.id is ABSENT and not (is_wide and may_be_wide((line,)))
-                if not is_plain or method is msgspec.UNSET or method == CANCEL_REQUEST:
+                if not is_plain or method is msgspec.UNSET or method == cancel_method:
                     self.guard("taking a message", self._take, message, self._send, is_wide)
                 else:
                     try:
@@ -195,11 +202,11 @@ class Dispatcher:
     def _take(self, message: Incoming, reply: Reply, is_wide: bool = True) -> None:
         """Handle a message; unless `is_wide`, it certainly has no integer of more than 64 bits."""
         method = message.method
-        found = self._narrow(message) if is_wide and method != CANCEL_REQUEST else []
+        found = self._narrow(message) if is_wide and method != self._cancel_method else []
         params = message.params
         if method is msgspec.UNSET:
             self._take_answer(message, reply)
-        elif method == CANCEL_REQUEST:
+        elif method == self._cancel_method:
             self._serving.cancel(params)
             if message.id is not ABSENT:
                 reply(messages.encode_result(message.id, None))

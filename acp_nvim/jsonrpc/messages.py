@@ -25,6 +25,16 @@ UNSUPPORTED_PROTOCOL_VERSION: Final = -32022
 CANCEL_REQUEST: Final = "$/cancel_request"
 """The notification that withdraws a request; either side may send it."""
 
+
+class CancelRules(msgspec.Struct, frozen=True):
+    """How a peer withdraws its requests: the `method` of the notification, and whether such a request is answered."""
+
+    method: str
+    is_answered: bool
+
+
+ACP_CANCEL: Final = CancelRules(CANCEL_REQUEST, True)
+
 ABSENT: Final = msgspec.Raw()
 """The value of a member that the message does not have."""
 NULL: Final = msgspec.Raw(b"null")

@@ -10,7 +10,7 @@ import msgspec
 
 from acp_nvim import decoders
 from acp_nvim.jsonrpc import messages
-from acp_nvim.jsonrpc.messages import RpcError
+from acp_nvim.jsonrpc.messages import CancelRules, RpcError
 from acp_nvim.tasks import Tasks
 
 Answer = msgspec.Raw | Exception
@@ -68,9 +68,16 @@ class Serving:
     """Runs the work for each request of the peer and sends its outcome.
 
     `on_bug` is called with a description and the exception of failed work, `odd` with a complaint about a message.
+    A request that the peer cancels with the notification `rules.cancel_method` gets an answer if `rules` say so.
     """
 
-    def __init__(self, on_bug: Callable[[str, Exception], None], odd: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        on_bug: Callable[[str, Exception], None],
+        odd: Callable[[str], None],
+        rules: CancelRules = messages.ACP_CANCEL,
+    ) -> None:
+        self.rules = rules
         self._on_bug = on_bug
         self._odd = odd
         self._scopes: dict[bytes, list[anyio.CancelScope]] = {}  # peers may use an id twice
@@ -90,11 +97,11 @@ class Serving:
         tasks.spawn(self._answer, kept, scope, work, reply)
 
     def cancel(self, params: msgspec.Raw) -> None:
-        """Handle `$/cancel_request`: cancel all pending requests with its id."""
+        """Handle the cancel notification: cancel all pending requests with its id."""
         try:
             request_id = decoders.decode(params, dict[str, msgspec.Raw])["requestId"]
         except (msgspec.DecodeError, RecursionError, KeyError):
-            self._odd("$/cancel_request without a requestId")
+            self._odd(f"{self.rules.method} without a requestId")
             return
         for scope in self._scopes.get(bytes(request_id), ()):
             scope.cancel()
@@ -102,8 +109,8 @@ class Serving:
     async def _answer(
         self, request_id: msgspec.Raw, scope: anyio.CancelScope, work: Awaitable[Any], reply: Reply
     ) -> None:
-        cancelled = RpcError(messages.REQUEST_CANCELLED, "cancelled by $/cancel_request")
-        answer = messages.encode_error(request_id, cancelled)
+        cancelled = RpcError(messages.REQUEST_CANCELLED, f"cancelled by {self.rules.method}")
+        answer = messages.encode_error(request_id, cancelled) if self.rules.is_answered else None
         try:
             with scope:
                 answer = messages.encode_result(request_id, await work)
@@ -114,12 +121,13 @@ class Serving:
             scopes.remove(scope)
             if not scopes:
                 del self._scopes[bytes(request_id)]
-            reply(answer)
+            if answer is not None:
+                reply(answer)
 
     def _failure(self, request_id: msgspec.Raw, error: Exception) -> bytes:
         if not isinstance(error, RpcError):
             self._on_bug("serving the agent", error)
-            error = RpcError(messages.INTERNAL_ERROR, f"the client failed: {error}")
+            error = RpcError(messages.INTERNAL_ERROR, f"acp_nvim failed: {error}")
         return messages.encode_error(request_id, error)
 
 
