@@ -67,6 +67,7 @@ class Abilities(msgspec.Struct, frozen=True, kw_only=True):
     mcp_stdio: bool = False
     mcp_http: bool = False
     mcp_sse: bool = False
+    mcp_acp: bool = False
 
 
 class Initialized(msgspec.Struct, frozen=True, kw_only=True):

@@ -271,6 +271,13 @@ class ListSessionsResponse(Wire, kw_only=True):
     next_cursor: Maybe[Uri] = UNSET
 
 
+class McpServerAcp(Sent, kw_only=True, tag_field="type", tag="acp"):
+    """The definition `McpServerAcp` of the official schema."""
+
+    name: str
+    server_id: str
+
+
 class MultiSelectPropertySchema(Wire, kw_only=True, tag_field="type", tag="array"):
     """The definition `MultiSelectPropertySchema` of the official schema."""
 

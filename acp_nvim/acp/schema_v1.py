@@ -244,6 +244,7 @@ class McpCapabilities(Wire, kw_only=True):
 
     http: Omittable[bool] = UNSET
     sse: Omittable[bool] = UNSET
+    acp: Omittable[bool] = UNSET
 
 
 class McpServerHttp(Sent, kw_only=True, tag_field="type", tag="http"):
@@ -581,7 +582,7 @@ class UnknownCreateElicitationRequest(Unknown, tag_field="mode"):
 
 CreateElicitationRequest: TypeAlias = ElicitationFormMode | ElicitationUrlMode | UnknownCreateElicitationRequest
 
-McpServer: TypeAlias = McpServerHttp | McpServerSse | McpServerStdio
+McpServer: TypeAlias = McpServerHttp | McpServerSse | McpServerStdio | McpServerAcp
 
 
 class UnknownSessionConfigOption(Unknown):

@@ -225,11 +225,16 @@ class InitializeResponse(Wire, kw_only=True):
     auth_methods: Omittable[Annotated[list[AuthMethod], cut(limits.AUTH_METHODS)]] = UNSET
 
 
+class McpAcpCapabilities(Wire, kw_only=True):
+    """The definition `McpAcpCapabilities` of the official schema."""
+
+
 class McpCapabilities(Wire, kw_only=True):
     """The definition `McpCapabilities` of the official schema."""
 
     stdio: Maybe[McpStdioCapabilities] = UNSET
     http: Maybe[McpHttpCapabilities] = UNSET
+    acp: Maybe[McpAcpCapabilities] = UNSET
 
 
 class McpHttpCapabilities(Wire, kw_only=True):
@@ -603,7 +608,7 @@ DiffChange: TypeAlias = (
     DiffChangeAdd | DiffChangeDelete | DiffChangeModify | DiffChangeMove | DiffChangeCopy | UnknownDiffChange
 )
 
-McpServer: TypeAlias = McpServerHttp | McpServerStdio
+McpServer: TypeAlias = McpServerHttp | McpServerStdio | McpServerAcp
 
 ReplayFrom: TypeAlias = ReplayFromStart
 

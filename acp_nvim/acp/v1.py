@@ -281,6 +281,7 @@ def _abilities(answer: wire.InitializeResponse, sign_in: bool) -> answers.Abilit
         mcp_stdio=True,
         mcp_http=mcp.http is True,
         mcp_sse=mcp.sse is True,
+        mcp_acp=mcp.acp is True,
     )
 
 
@@ -318,7 +319,7 @@ _OPENING: dict[Way | None, tuple[Any, Any]] = {
 
 def _server(written: dict[str, Any]) -> wire.McpServer:
     """Convert a server as configured, and add the lists that version 1 requires."""
-    kinds: dict[Any, Any] = {"http": wire.McpServerHttp, "sse": wire.McpServerSse}
+    kinds: dict[Any, Any] = {"http": wire.McpServerHttp, "sse": wire.McpServerSse, "acp": wire.McpServerAcp}
     kind = kinds.get(written.get("type"))
     if kind is None:
         written = {name: value for name, value in written.items() if name != "type"}

@@ -277,6 +277,7 @@ def _abilities(said: wire.AgentCapabilities, sign_in: bool) -> answers.Abilities
         steering=True,
         mcp_stdio=given(mcp.stdio) is not None,
         mcp_http=given(mcp.http) is not None,
+        mcp_acp=given(mcp.acp) is not None,
     )
 
 

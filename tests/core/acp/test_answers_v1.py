@@ -64,6 +64,7 @@ def test_an_initialize_answer_may_say_much() -> None:
         providers=True,
         mcp_stdio=True,
         mcp_http=True,
+        mcp_acp=True,
     )
     assert [(one.method_id, one.kind, one.args, one.env) for one in answer.auth_methods] == [
         ("a", "agent", [], {}),

@@ -48,7 +48,7 @@ def test_what_is_offered_beyond_that_is_an_object() -> None:
     abilities = initialized(capabilities={"session": session}).abilities
     offered = {name for name in abilities.__struct_fields__ if getattr(abilities, name)}
     must = {"list_sessions", "load", "resume", "close", "steering"}
-    assert offered - must == {"image", "embedded_context", "mcp_stdio", "mcp_http", "delete"}
+    assert offered - must == {"image", "embedded_context", "mcp_stdio", "mcp_http", "mcp_acp", "delete"}
 
 
 def test_who_has_a_way_to_sign_in_has_one_to_sign_out() -> None:

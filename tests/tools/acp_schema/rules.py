@@ -121,6 +121,7 @@ UNSTABLE_MEMBERS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "SessionCapabilities": ("fork", "systemPrompt", "title", "archive"),
         "AgentCapabilities": ("providers",),
         "AgentAuthCapabilities": ("status",),
+        "McpCapabilities": ("acp",),
         "PromptResponse": ("usage",),
         "NewSessionRequest": ("systemPrompt",),
         "LoadSessionRequest": ("systemPrompt",),
@@ -130,6 +131,7 @@ UNSTABLE_MEMBERS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "SessionCapabilities": ("systemPrompt", "title", "archive"),
         "AgentCapabilities": ("providers",),
         "AgentAuthCapabilities": ("status",),
+        "McpCapabilities": ("acp",),
         "IdleStateUpdate": ("usage",),
         "NewSessionRequest": ("systemPrompt",),
         "ResumeSessionRequest": ("systemPrompt",),
@@ -148,11 +150,13 @@ UNSTABLE_VARIANTS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
             "plan_update",
             "plan_removed",
         ),
+        "McpServer": ("acp",),
     },
     "v2": {
         "SessionUpdate": ("session_message", "session_message_chunk", "subagent_update", "plan_removed"),
         "PlanUpdateContent": ("file", "markdown"),
         "StateUpdate": ("unknown",),
+        "McpServer": ("acp",),
     },
 }
 """Alternatives, by tag, that only the unstable schema gives to a union of the stable one."""
