@@ -22,6 +22,7 @@ from acp_nvim.history.records import Recalled
 from acp_nvim.history.store import TranscriptStore
 from acp_nvim.host_log import configured_env, start_log
 from acp_nvim.limits import FRAME_SECONDS
+from acp_nvim.mcp.servers import McpServers
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.policy import Policy
 from acp_nvim.process import umask
@@ -37,6 +38,7 @@ from acp_nvim.rpc.review import review_handlers
 from acp_nvim.rpc.session_lists import SessionListHandlers
 from acp_nvim.rpc.sessions import SessionHandlers
 from acp_nvim.rpc.settings import Config
+from acp_nvim.rpc.tool_messages import ToolAnswered
 from acp_nvim.session import failures
 from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.cancelling import Patience
@@ -84,6 +86,7 @@ class App:
         self.reviews = Reviews(self._files, editor.publish, tasks)
         self._files.on_read = self.reviews.tracker.buffer_read
         self.reviews.ledger.on_news = self._on_review
+        self.mcp = McpServers(editor, tasks)
         desk = self.sign_ins = SignIns(editor, self.peers, lambda name: self._catalogue.find(name), tasks.spawn)
         self._services = Services(
             editor,
@@ -95,6 +98,7 @@ class App:
             desk,
             tasks,
             lambda: LastSeen(self._seen_directory),
+            self.mcp,
         )
         by_key: list[Any] = [self._services.children.by_key, self.sessions]
         self.conversations: ChainMap[int, ParentConversation] = ChainMap(*by_key)
@@ -108,6 +112,7 @@ class App:
             messages.Hello: self._hello,
             messages.Open: self._open,
             messages.DiskChanged: self._disk_changed,
+            ToolAnswered: self._tool_answered,
             **self._resume.handlers,
             **ChatHandlers(self.sessions, self.conversations, editor).handlers,
             **permission_handlers(self.permissions, self._rules, editor),
@@ -178,12 +183,14 @@ class App:
             self.peers.write_ends(self.reviews.journal.ends)
             self._rules.directory = Path(hello.state_path, "permissions")
             self._services.defaults.directory = Path(hello.state_path)
+            self.mcp.listener.parent = hello.temp_path
         self._journal.begin(Path(hello.state_path, "journal"), hello.instance, self._receive_early)
         config = self._config = hello.config
         LEARNED.learn(secret_values(configured_env(config)))
         self.reviews.workspaces.max_bytes = int(config.state.megabytes * 1e6)
         self.reviews.decisions.save = config.fs.write == "save"
         self._rules.configured = config.permissions.rules
+        self.mcp.is_enabled = config.mcp.enabled
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
         self._catalogue = Catalogue(agents, config.default_agent)
         traffic = Path(hello.log_path).with_suffix("") / "traffic"
@@ -259,12 +266,17 @@ class App:
         for path in news.paths:
             self._tasks.spawn(self._files.disk_changed, path)
 
+    def _tool_answered(self, news: ToolAnswered) -> None:
+        self.mcp.answered(news.call, news.answer)
+
     def _trouble(self, code: str, words: str) -> None:
         self._editor.publish(events.Error(text=words, code=code))
 
     def close(self) -> None:
         """Write everything that is not written yet: the process ends."""
-        self._tasks.all_of("closing", self.transcripts.close, self.reviews.close, self._journal.close)
+        self._tasks.all_of(
+            "closing", self.mcp.listener.stop, self.transcripts.close, self.reviews.close, self._journal.close
+        )
 
     def _on_review(self) -> None:
         """Publish the statuses of all sessions soon, once for many changes of a review."""

@@ -39,14 +39,17 @@ def decode(data: bytes | str | msgspec.Raw, kind: Any) -> Any:
 
 
 @overload
-def convert(value: Any, kind: type[T]) -> T: ...
+def convert(value: Any, kind: type[T], *, strict: bool = True) -> T: ...
 
 
 @overload
-def convert(value: Any, kind: Any) -> Any: ...
+def convert(value: Any, kind: Any, *, strict: bool = True) -> Any: ...
 
 
-def convert(value: Any, kind: Any) -> Any:
-    """Convert a decoded value. Raises `msgspec.ValidationError` for a value of another type."""
+def convert(value: Any, kind: Any, *, strict: bool = True) -> Any:
+    """Convert a decoded value. Raises `msgspec.ValidationError` for a value of another type.
+
+    Unless `strict`, numbers and booleans may be texts.
+    """
     json_decoder(kind)
-    return msgspec.convert(value, kind)
+    return msgspec.convert(value, kind, strict=strict)

@@ -139,6 +139,14 @@ command("AcpProviders", body("command", "acp_nvim.providers"), {
   desc = "Choose the providers of models that an agent uses",
 })
 command(
+  "AcpMcp",
+  body("command", "acp_nvim.mcp.command"),
+  { desc = "Tell which MCP servers the agent of this session has" }
+)
+command("AcpShareTerminal", function(args)
+  require("acp_nvim.mcp.terminals").share(not args.bang)
+end, { bang = true, desc = "Let agents read this terminal (! no longer)" })
+command(
   "AcpExport",
   body("command", "acp_nvim.sessions.export"),
   { nargs = "?", bang = true, complete = "file", desc = "Export the conversation as markdown" }

@@ -33,6 +33,12 @@ class SystemPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     mode: Literal["append", "override"] = "append"
 
 
+class McpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whether an agent gets the editor as an MCP server."""
+
+    enabled: bool = True
+
+
 class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the user has set for an agent in one project."""
 
@@ -76,6 +82,7 @@ class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
     address: Address | None = None
     tls: bool | str = False
     token_env: str | None = None
+    mcp: McpSettings = McpSettings()
     mcp_servers: list[dict[str, Any]] = []
     prefix: list[str] = []
     paths: list[PathPair] = []
@@ -111,6 +118,7 @@ class AgentSettings(msgspec.Struct, forbid_unknown_fields=True):
     tls: bool | str | None = None
     token_env: str | None = None
     env: dict[str, str] | None = None
+    mcp: McpSettings | None = None
     mcp_servers: list[dict[str, Any]] | None = None
     title: str | None = None
     url: str | None = None

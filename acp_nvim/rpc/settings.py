@@ -49,6 +49,12 @@ class Permissions(msgspec.Struct):
     rules: list[Rule] = []
 
 
+class Mcp(msgspec.Struct):
+    """Whether agents get the editor as an MCP server: section `mcp` of `setup()`."""
+
+    enabled: bool = True
+
+
 class State(msgspec.Struct):
     """The maximum size of the state directory: section `state` of `setup()`."""
 
@@ -71,6 +77,7 @@ class Config(msgspec.Struct):
     fs: Fs = msgspec.field(default_factory=Fs)
     timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
     permissions: Permissions = msgspec.field(default_factory=Permissions)
+    mcp: Mcp = msgspec.field(default_factory=Mcp)
     protocol: Protocol = msgspec.field(default_factory=Protocol)
     history: HistorySettings = msgspec.field(default_factory=HistorySettings)
     state: State = msgspec.field(default_factory=State)

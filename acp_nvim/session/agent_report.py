@@ -42,6 +42,7 @@ _WORDS = {
     "steering": "prompts while it works",
     "mcp_http": "MCP over http",
     "mcp_sse": "MCP over sse",
+    "mcp_acp": "MCP over its own connection",
     "sign_out": "sign-out",
     "providers": "providers",
 }

@@ -9,6 +9,7 @@ import msgspec
 
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.elicitation.pending import PendingElicitations
+from acp_nvim.mcp.servers import McpServers
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.policy import Policy
 from acp_nvim.review.reviews import Reviews
@@ -52,6 +53,7 @@ class Services(msgspec.Struct, frozen=True):
     sign_ins: SignIns
     tasks: Tasks
     last_seen: Callable[[], LastSeen]
+    mcp: McpServers
     defaults: KeptDefaults = msgspec.field(default_factory=KeptDefaults)
     elicitations: PendingElicitations = msgspec.field(default_factory=PendingElicitations)
     children: Children = msgspec.field(default_factory=Children)

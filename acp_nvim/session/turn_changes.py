@@ -207,11 +207,11 @@ class TurnChanges:
 
     async def _guarded_look(self) -> None:
         try:
-            await self._look()
+            await self.look()
         except Exception:
             log.exception("looking for what the agent of session %d has changed", self.log.session)
 
-    async def _look(self) -> None:
+    async def look(self) -> None:
         """Record all changes so far in the ledger."""
         async with self._scanning:
             for path in await self.reviews.files.editor.stale_buffers():

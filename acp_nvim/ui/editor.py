@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -88,6 +88,48 @@ class FoundOnDisk(msgspec.Struct, frozen=True, omit_defaults=True):
     text: str | None = None
 
 
+class LspEdit(msgspec.Struct, frozen=True):
+    """Replaces the text from one position to another: lines and characters count from 0 (LSP "Text Edit")."""
+
+    line: int
+    character: int
+    end_line: int
+    end_character: int
+    text: str
+
+
+class FileEdits(msgspec.Struct, frozen=True):
+    """The edits of one file (an absolute path), all of its original text, which its buffer has in the state `state`."""
+
+    path: str
+    edits: list[LspEdit]
+    state: str | None = None
+
+
+class WorkspaceEdit(msgspec.Struct, frozen=True):
+    """Edits of files that a language server proposes; `encoding` is the unit of characters: "utf-8", "utf-16" or
+    "utf-32".
+    """
+
+    files: list[FileEdits]
+    encoding: str = "utf-16"
+
+
+class ToolAnswer(msgspec.Struct, frozen=True):
+    """The answer of the editor to a tool call of an agent.
+
+    `lines` is the result, after `note`; or `error` tells what to try. `edit` is what a language server proposes, and
+    `title` says what it does. `has_debugger`: nvim-dap is loaded.
+    """
+
+    lines: list[str] = []
+    note: str | None = None
+    error: str | None = None
+    edit: WorkspaceEdit | None = None
+    title: str | None = None
+    has_debugger: bool = False
+
+
 class Editor(Protocol):
     """An editor with buffers, which also shows events. All paths are real paths."""
 
@@ -123,3 +165,6 @@ class Editor(Protocol):
 
     async def stale_buffers(self) -> list[str]:
         """Return the paths of the buffers whose files differ from what they last read or wrote."""
+
+    async def call_tool(self, call_id: int, tool: str, arguments: dict[str, Any]) -> ToolAnswer | None:
+        """Begin a tool call of an agent, with an id; None: the answer comes later, as the message `tool_answered`."""

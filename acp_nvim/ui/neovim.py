@@ -14,7 +14,7 @@ from acp_nvim import decoders
 from acp_nvim.limits import FRAME_SECONDS
 from acp_nvim.tasks import failed
 from acp_nvim.ui.batches import Batches
-from acp_nvim.ui.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, UnopenedFile
+from acp_nvim.ui.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, ToolAnswer, UnopenedFile
 from acp_nvim.ui.events import Event
 from acp_nvim.ui.neovim_rpc import NvimError, NvimRpc, UnsendableError
 from acp_nvim.ui.pace import Pace
@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 EVENTS = "acp_nvim.events"
 BUFFERS = "acp_nvim.buffers"
+TOOLS = "acp_nvim.mcp"
 BUFFER_FUNCTIONS = {
     "read_buffer": "read",
     "saved_text": "saved_text",
@@ -129,6 +130,10 @@ class NvimEditor:
     async def stale_buffers(self) -> list[str]:
         """See `Editor`."""
         return decoders.convert(await self._ask("stale_buffers"), list[str])
+
+    async def call_tool(self, call_id: int, tool: str, arguments: dict[str, Any]) -> ToolAnswer | None:
+        """See `Editor`."""
+        return decoders.convert(await self._rpc.call_lua(TOOLS, "call", call_id, tool, arguments), ToolAnswer | None)
 
     async def _ask(self, method: str, *args: Any) -> Any:
         """Call the Lua function of a method of `Editor`."""

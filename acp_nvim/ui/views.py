@@ -162,6 +162,13 @@ class Tokens(msgspec.Struct, omit_defaults=True):
     cached_write: int | None = None
 
 
+class McpServerView(msgspec.Struct, omit_defaults=True):
+    """An MCP server that the agent of a session was given."""
+
+    name: str
+    calls: dict[str, int] | None = None  #: how often the agent called each tool, if that is known
+
+
 class StatusView(msgspec.Struct, omit_defaults=True):
     """The state of a session, as `status()` returns it."""
 
@@ -191,4 +198,5 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     worktree: str | None = None  #: directory of the session's own git work tree
     directories: list[str] = []  #: real paths of the directories in which the agent works
     takes: PromptTypes | None = None  #: None while no agent runs
+    mcp: list[McpServerView] = []  #: the MCP servers that the agent was given
     asleep: bool = False  #: the agent was stopped because it was idle; the next prompt starts it again

@@ -35,6 +35,7 @@ LAYERS = [
     "review",
     "permissions",
     "elicitation",
+    "mcp",
     "session",
     "rpc",
     "host_log",

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 
 from acp_nvim.ui import events as happenings
-from acp_nvim.ui.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, UnopenedFile, WholeText
+from acp_nvim.ui.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, ToolAnswer, UnopenedFile, WholeText
 from acp_nvim.workspace.disk import stamp_of
 from tests.support import contract
 from tests.support.waiting import LIMIT
@@ -87,6 +87,9 @@ class FakeEditor:
     """Files are half written then."""
     fault: Exception | None = None
     """What following the disk ends with, if it does not work."""
+    tool_calls: list[tuple[int, str, dict[str, Any]]] = field(default_factory=list)
+    on_tool: Callable[[str, dict[str, Any]], ToolAnswer | None] = lambda tool, arguments: ToolAnswer()
+    """What it answers to the tool calls of agents; None: later."""
     busy: int = 0
     """How often the user is still in the middle of a command when a buffer is to be written."""
 
@@ -175,6 +178,10 @@ class FakeEditor:
 
     async def file_removed(self, path: str) -> None:
         self.buffers[path].is_at(None, self.buffers[path].text)
+
+    async def call_tool(self, call_id: int, tool: str, arguments: dict[str, Any]) -> ToolAnswer | None:
+        self.tool_calls.append((call_id, tool, arguments))
+        return self.on_tool(tool, arguments)
 
     async def stale_buffers(self) -> list[str]:
         return [path for path, buffer in self.buffers.items() if stamp(path) != buffer.stamp]

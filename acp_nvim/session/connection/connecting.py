@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import anyio
 import msgspec
@@ -95,6 +95,10 @@ ANEW = "The agent begins a new session: it does not know what was said above."
 GOES_ON = "The agent is there again, and goes on with this session."
 
 
+WithOwnServer = Callable[[Sequence[dict[str, Any]], AgentPeer], Awaitable[Sequence[dict[str, Any]]]]
+"""Returns MCP servers for an agent, and the editor's own."""
+
+
 class Connecting:
     """Opens a session at its agent; `begin` (peer, session id, answer) is called before the router knows the session.
 
@@ -110,6 +114,7 @@ class Connecting:
         begin: Callable[[AgentPeer, str, Opened], None],
         tasks: Tasks,
         forget: Callable[[], None],
+        with_own_server: WithOwnServer,
     ) -> None:
         self.wanted: KeptSession | None = None
         self.last: str | None = None
@@ -124,6 +129,7 @@ class Connecting:
         self._sign_in = sign_in
         self._begin = begin
         self._tasks = tasks
+        self._with_own_server = with_own_server
         self._scope = anyio.CancelScope()
 
     @property
@@ -185,7 +191,7 @@ class Connecting:
             for directory in peer.paths.missing(place.additional_directories):
                 words = f"The directory {directory} is left out: nothing says where it is for the agent"
                 self._presenter.notice("warn", f"{words} (agents.{peer.name}.paths).")
-            place = msgspec.structs.replace(place, mcp_servers=servers)
+            place = msgspec.structs.replace(place, mcp_servers=await self._with_own_server(servers, peer))
             await self._open(peer, session, self._with_system_prompt(peer, place, kept is None), kept)
         except FailureError as error:
             if error.failure.code == "auth_required":

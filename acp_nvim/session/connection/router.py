@@ -18,7 +18,9 @@ from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.session import failures
+from acp_nvim.session.connection import mcp_messages
 from acp_nvim.session.connection.early_requests import EarlyRequest, EarlyRequests
+from acp_nvim.session.connection.mcp_messages import McpMessages
 from acp_nvim.session.connection.other_messages import OtherMessages, answered, session_with
 from acp_nvim.session.connection.peer_session import PeerSession
 from acp_nvim.session.connection.update_run import UpdateRun, measured
@@ -58,6 +60,7 @@ class MessageRouter:
         self._early_count = self._early_bytes = 0
         self._unanswered = self._unanswered_bytes = 0
         self.others = OtherMessages(name)
+        self.mcp = McpMessages()
         self.ask_user: Callable[[ElicitationAsked], Awaitable[Any]] | None = None
         """Serves a question to the user that names no session."""
         self.beside: OnFailure = lambda _: None
@@ -210,6 +213,8 @@ class MessageRouter:
         self.flush()
         if method in self.others.requests:
             return self._serve_extension(method, params)
+        if method == mcp_messages.METHOD:
+            return self._watched(method, self.bug, self.mcp.serve(params))
         if method not in self.dialect.requests:
             raise RpcError(METHOD_NOT_FOUND, f"acp_nvim does not offer {method}", {"method": method})
         self._require_room(params)

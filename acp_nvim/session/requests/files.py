@@ -64,6 +64,23 @@ class AgentFiles:
         """Return an awaitable of the answer to `fs/write_text_file`, which raises `RpcError`."""
         return self._write(wanted, self.access.resolve(wanted.path, "write"))
 
+    def locate(self, path: str, line: int | None) -> None:
+        """Show where the agent is: at that line of that file."""
+        self._locations.at(path, line)
+
+    async def replace(self, path: str, before: str, after: str, save: bool) -> None:
+        """Change the text of a file from `before` to `after` for the agent, and save it if wanted.
+
+        What the user has changed since is merged. Raises `FileRefusedError`.
+        """
+        base = LastSeen(None)
+        await base.remember(path, before)
+        on_written = partial(self._reviews.tracker.wrote, self._turn, path, save)
+        async with self._share.turn():
+            self._work.before_write(path)
+            written = await write_text_file(self._files, base, path, after, save, on_written)
+        self._locations.at(path, first_change(written.before, written.after))
+
     async def _read(self, wanted: FileToRead, real_path: Awaitable[str]) -> dict[str, Any]:
         try:
             path = await real_path

@@ -32,6 +32,12 @@ function FIELDS.env(value)
   return not is_env and "must be a table of names and strings" or nil
 end
 
+function FIELDS.mcp(value)
+  if type(value) ~= "table" or type(value.enabled) ~= "boolean" or vim.tbl_count(value) ~= 1 then
+    return "must be { enabled = true } or { enabled = false }"
+  end
+end
+
 function FIELDS.idle_seconds(value)
   if type(value) ~= "number" or value <= 0 then
     return "must be a number above 0"

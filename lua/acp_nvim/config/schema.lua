@@ -44,7 +44,8 @@ return {
 override theirs. Other agents need a `command` or an `address`. `command`: a list, the program and its arguments.
 `address`: a string like `"localhost:3000"`, where an agent listens that others have started, with `tls`: true or the
 path of a file with certificates, and `token_env`, see |acp_nvim-address|. `env`: a map, added to
-Neovim's environment. `mcp_servers`: a list of MCP servers for the agent, as the protocol defines them. `defaults`:
+Neovim's environment. `mcp`: `{ enabled = false }` keeps the tools of your editor from the agent, see |acp_nvim-mcp|.
+`mcp_servers`: a list of MCP servers for the agent, as the protocol defines them. `defaults`:
 `{ mode = "id", model = "id", options = { id = "value" } }`, set in new sessions. `idle_seconds`: a number, after which
 an idle process is stopped. `system_prompt`: a text that is added to the agent's own instructions, or
 `{ text = "...", mode = "override" }`, which replaces them; `projects`: a map from directories to
@@ -80,6 +81,10 @@ is saved. `"buffer"`: it goes into the buffer and is left for you to save.]]),
 What happens when the agent asks for a file outside of the session's directories. `"error"`: the agent gets an
 error. `"ask"`: you are asked, as for any permission, and may answer for the rest of the session. What is not a regular
 file is always an error. Agents that open files themselves do not ask for them.]]),
+  option("mcp.enabled", "boolean", true)([[
+Whether agents get the tools of your editor: what you look at, unsaved text, diagnostics, and the language servers. The
+agent reaches them as the MCP server `nvim`. `agents.<name>.mcp = { enabled = false }` is for one agent. See
+|acp_nvim-mcp|.]]),
   option("config.keep", "boolean", false)([[
 Whether new sessions of an agent begin with the mode, model or option that you set last. Otherwise only values set
 with a bang (`:AcpConfig!`) are kept. See |acp_nvim-config|.]]),

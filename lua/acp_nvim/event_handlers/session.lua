@@ -18,6 +18,7 @@ local options = require("acp_nvim.options")
 local permission = require("acp_nvim.permission")
 local plans = require("acp_nvim.chat.plans")
 local preview = require("acp_nvim.review.preview")
+local problems = lazy("acp_nvim.problems")
 local prompt = require("acp_nvim.prompt.buffer")
 local queue = require("acp_nvim.prompt.queue")
 local queue_buffer = require("acp_nvim.prompt.queue_buffer")
@@ -29,6 +30,12 @@ local terminals = require("acp_nvim.terminals")
 local transcript = require("acp_nvim.chat.transcript")
 local unread = require("acp_nvim.chat.unread")
 local winbar = require("acp_nvim.chat.winbar")
+
+---@param server acp.McpServer
+---@return boolean it is the one of this editor
+local function is_own(server)
+  return server.calls ~= nil
+end
 
 ---@param call acp.ToolCall
 local function fire_tool_call(session, call)
@@ -142,6 +149,9 @@ return {
   turn_start = function(session, event)
     plans.end_turn(session)
     follow.turn_began(session.key)
+    if vim.iter(session.status.mcp or {}):any(is_own) then
+      problems.mark(session.key)
+    end
     prompt.suggest(session, "")
     autocmds.fire("AcpTurnStart", { session = session.key, background = event.background == true })
   end,

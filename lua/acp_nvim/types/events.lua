@@ -127,6 +127,7 @@
 ---@field worktree? string directory of the session's own git work tree
 ---@field directories? string[] real paths of the directories in which the agent works
 ---@field takes? acp.PromptTypes nil while no agent runs
+---@field mcp? acp.McpServer[] the MCP servers that the agent was given
 ---@field asleep? boolean the agent was stopped because it was idle; the next prompt starts it again
 
 ---The tokens in the context window, and the cost of the session.
@@ -150,6 +151,11 @@
 ---@field image boolean
 ---@field audio boolean
 ---@field embedded_context boolean
+
+---An MCP server that the agent of a session was given.
+---@class acp.McpServer
+---@field name string
+---@field calls? table<string, integer> how often the agent called each tool, if that is known
 
 ---A prompt that waits in the queue of its session.
 ---@class acp.QueuedPrompt

@@ -10,6 +10,7 @@
 ---@field fs? acp.host.Fs
 ---@field timeouts? acp.host.Timeouts
 ---@field permissions? acp.host.Permissions
+---@field mcp? acp.host.Mcp
 ---@field protocol? acp.host.Protocol
 ---@field history? acp.host.HistorySettings
 ---@field state? acp.host.State
@@ -40,6 +41,10 @@
 ---@field kind? string|string[]
 ---@field path? string
 ---@field command? string
+
+---Whether agents get the editor as an MCP server: section `mcp` of `setup()`.
+---@class acp.host.Mcp
+---@field enabled? boolean
 
 ---Which drafts of the protocol are used: section `protocol` of `setup()`.
 ---@class acp.host.Protocol
@@ -76,6 +81,35 @@
 ---@field ino integer
 ---@field was? string `ctime` of the state that the saved text was based on, if known
 
+---The answer of the editor to a tool call of an agent. `lines` is the result, after `note`; or `error` tells what to
+---try. `edit` is what a language server proposes, and `title` says what it does. `has_debugger`: nvim-dap is loaded.
+---@class acp.ToolAnswer
+---@field lines? string[]
+---@field note? string
+---@field error? string
+---@field edit? acp.WorkspaceEdit
+---@field title? string
+---@field has_debugger? boolean
+
+---Edits of files that a language server proposes; `encoding` is the unit of characters: "utf-8", "utf-16" or "utf-32".
+---@class acp.WorkspaceEdit
+---@field files acp.FileEdits[]
+---@field encoding? string
+
+---The edits of one file (an absolute path), all of its original text, which its buffer has in the state `state`.
+---@class acp.FileEdits
+---@field path string
+---@field edits acp.LspEdit[]
+---@field state? string
+
+---Replaces the text from one position to another: lines and characters count from 0 (LSP "Text Edit").
+---@class acp.LspEdit
+---@field line integer
+---@field character integer
+---@field end_line integer
+---@field end_character integer
+---@field text string
+
 ---The first message, and again when the configuration changes or Lua was reloaded; `ready` answers each.
 ---@class acp.message.Hello
 ---@field version string of the Lua side
@@ -83,6 +117,7 @@
 ---@field state_path string directory of files that outlive this Neovim
 ---@field cache_path string
 ---@field config acp.host.Config
+---@field temp_path? string directory that is removed when Neovim exits
 ---@field last_subagent? integer the greatest key that an earlier host has chosen for a child session
 ---@field instance? string identifies this Neovim: machine, pid and start time; without it nothing is journaled
 
@@ -405,3 +440,8 @@
 ---@field agent string
 ---@field cwd string
 ---@field provider string its id
+
+---The answer to a tool call that takes longer than a moment.
+---@class acp.message.ToolAnswered
+---@field call integer its id
+---@field answer acp.ToolAnswer

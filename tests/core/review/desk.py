@@ -80,7 +80,7 @@ class Desk:
 
     async def look_around(self) -> None:
         """The host looks what has changed, as it does after tool calls."""
-        await self.changes._look()
+        await self.changes.look()
 
     async def restart(self) -> None:
         """The host ends; the next one takes up what is left. Buffers go with Neovim."""

@@ -30,7 +30,7 @@ class Host:
         self.editor = FakeEditor()
         self.app = App(self.editor, tasks)
         self.scripts: dict[str, AgentScript] = {}
-        self.config: dict[str, Any] = {"agents": {}}
+        self.config: dict[str, Any] = {"agents": {}, "mcp": {"enabled": False}}
         self.log_path = directory / "log" / "acp_nvim.log"
         self.instance = ""  # of a Neovim: nothing is journaled without it
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import anyio
+
 from acp_nvim.agents.first_agent import start_first
+from acp_nvim.jsonrpc.connection import ByteSink, ByteSource
 from acp_nvim.process.guarding import guard_of_host
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import Elicitation
@@ -217,6 +220,20 @@ async def remembers(stage: Stage) -> None:
     await stage.host.until("the prompt in the history", path.exists)
 
 
+async def connects_to_the_editor(stage: Stage) -> None:
+    """A client of an MCP server."""
+    stage.open()
+    served = anyio.Event()
+
+    async def serve(source: ByteSource, sink: ByteSink) -> None:
+        served.set()
+
+    path, token = await stage.host.app.mcp.listener.open(serve)
+    async with await anyio.connect_unix(path) as client:
+        await client.send(f"{token}\n".encode())
+        await stage.host.until("the client", served.is_set)
+
+
 SCENARIOS: list[tuple[Scenario, str]] = [
     (edits, HIT),
     (stops, HIT),
@@ -238,4 +255,5 @@ SCENARIOS: list[tuple[Scenario, str]] = [
     (looks, HIT),
     (remembers, HIT),
     (starts_another_agent_first, HIT),
+    (connects_to_the_editor, HIT),
 ]

@@ -1,0 +1,171 @@
+"""What the tools of the MCP server need of a session: its files, its user's permission, and the review."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from itertools import count
+from typing import Any, Final
+
+import anyio.to_thread
+import msgspec
+
+from acp_nvim.acp.answers import PermissionAsked, PermissionOption
+from acp_nvim.acp.diff import Diff, FileChange, Piece
+from acp_nvim.acp.tool_call import Location, ToolCallPatch
+from acp_nvim.acp.updates import ToolCallChanged
+from acp_nvim.jsonrpc.messages import RpcError
+from acp_nvim.mcp.tool import ToolError
+from acp_nvim.session.requests.requests import AgentRequests
+from acp_nvim.session.services import Services
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.ui.editor import FileEdits, ToolAnswer, WorkspaceEdit
+from acp_nvim.workspace import disk
+from acp_nvim.workspace.refusals import FileRefusedError
+from acp_nvim.workspace.renaming import UnsavedNameError, with_unsaved
+from acp_nvim.workspace.text_edits import applied
+
+EDITED_FILES: Final = 200
+"""Files that one edit may change: a user cannot look through more."""
+CALL_PREFIX: Final = "acp_nvim:edit:"
+"""Prefix of the ids of tool calls that stand for edits of the editor's tools; the agent has calls of its own."""
+ALLOW: Final = "allow"
+_OPTIONS: Final = [
+    PermissionOption(ALLOW, "Allow", "allow_once"),
+    PermissionOption("reject", "Reject", "reject_once"),
+]
+
+
+class _Change(msgspec.Struct, frozen=True):
+    """The new text of a file; `save`: it had no unsaved text before, so that it is saved as the configuration says."""
+
+    path: str
+    before: str
+    after: str
+    save: bool
+
+
+class EditorTools:
+    """The `acp_nvim.mcp.tool.Workplace` of one session, with its files, permissions and review."""
+
+    def __init__(self, presenter: Presenter, requests: AgentRequests, changes: TurnChanges, services: Services) -> None:
+        self.roots = requests.where.roots
+        self.files = services.reviews.files
+        self.has_debugger = False
+        self._presenter = presenter
+        self._requests = requests
+        self._changes = changes
+        self._calls = services.mcp.calls
+        self._numbers = count(1)
+
+    async def ask(self, tool: str, arguments: dict[str, Any]) -> ToolAnswer:
+        """See `Workplace`."""
+        session = self._presenter.transcript.session
+        where = {"session": session, "cwd": self.roots.directories[0]}
+        answer = await self._calls.ask(tool, {**where, **{k: v for k, v in arguments.items() if v is not None}})
+        self.has_debugger = answer.has_debugger
+        return answer
+
+    async def readable(self, path: str) -> str:
+        """See `Workplace`; the user may be asked for a file that is outside, as for `fs/read_text_file`."""
+        try:
+            return await self._requests.files.access.resolve(os.path.join(self._presenter.cwd, path), "read")
+        except (FileRefusedError, RpcError) as error:
+            raise ToolError(str(error)) from error
+
+    async def changed_files(self) -> list[str]:
+        """See `Workplace`."""
+        await self._changes.look()
+        return [path for path, change in self._changes.log.changes.items() if change.verdict.by == "agent"]
+
+    def show(self, path: str, line: int, note: str | None) -> None:
+        """See `Workplace`."""
+        self._requests.files.locate(path, line)
+        if note:
+            words = f"{self._requests.where.agent} shows {self.roots.name(path)}:{line}"
+            self._presenter.notice("info", f"{words}: {' '.join(note.split())}")
+
+    async def apply(self, title: str, edit: WorkspaceEdit, renamed: tuple[str, str] | None = None) -> str:
+        """See `Workplace`: the chat shows the edit as a tool call, which the user allows or rejects."""
+        if len(edit.files) > EDITED_FILES:
+            raise ToolError(f"{title} would change {len(edit.files)} files. No more than {EDITED_FILES} are changed.")
+        found = [await self._change(one, edit.encoding, renamed) for one in edit.files]
+        changes = [one for one in found if one is not None]
+        if not changes:
+            raise ToolError(f"{title}: nothing would change.")
+        call = f"{CALL_PREFIX}{next(self._numbers)}"
+        asked = PermissionAsked(
+            options=_OPTIONS,
+            tool_call_id=call,
+            patch=ToolCallPatch(
+                tool_call_id=call,
+                title=title,
+                kind="edit",
+                status="pending",
+                content=[_diff(one) for one in changes],
+                locations=[Location(one.path) for one in changes],
+            ),
+        )
+        try:
+            answer = await self._requests.serve(asked)
+            chosen = getattr(answer.outcome, "option_id", None)
+            if chosen != ALLOW:
+                why = "it was cancelled" if chosen is None else "the user did not allow it"
+                raise ToolError(f"{title}: nothing was changed, {why}.")
+            words = await self._write(title, changes)
+        except RpcError as error:
+            self._report(call, "failed")
+            raise ToolError(f"{title}: {error}") from error
+        except BaseException:
+            self._report(call, "failed")
+            raise
+        self._report(call, "completed")
+        return words
+
+    def _report(self, call: str, status: str) -> None:
+        self._presenter.update(ToolCallChanged(ToolCallPatch(tool_call_id=call, status=status)))
+        self._presenter.caught_up()
+
+    async def _change(self, wanted: FileEdits, encoding: str, renamed: tuple[str, str] | None) -> _Change | None:
+        """Return the new text of a file, or None if it would not change. Raises `ToolError`."""
+        try:
+            path = self.roots.resolve(wanted.path)
+            async with self.files.alone(path):
+                buffer = await self.files.read(path)
+            if buffer is not None and wanted.state is not None and buffer.state != wanted.state:
+                raise ToolError(f"{self.roots.name(path)} was changed meanwhile. Nothing was done; try again.")
+            text = buffer.text if buffer is not None else (await disk.read(path)).text
+            after = await anyio.to_thread.run_sync(applied, text, wanted.edits, encoding)
+            if buffer is not None and buffer.modified and renamed is not None:
+                saved = await self.files.saved(path, buffer)
+                after = await anyio.to_thread.run_sync(with_unsaved, saved, text, after, renamed)
+        except FileRefusedError as error:
+            raise ToolError(f"Nothing was changed: {error}") from error
+        except UnsavedNameError as error:
+            words = "has unsaved lines with that name, which the language server has not seen. Ask the user to save it"
+            raise ToolError(f"{self.roots.name(wanted.path)} {words}. Nothing was changed.") from error
+        if after == text:
+            return None
+        is_modified = buffer is not None and buffer.modified
+        return _Change(path, text, after, self._requests.files.save and not is_modified)
+
+    async def _write(self, title: str, changes: Sequence[_Change]) -> str:
+        """Write all files, and return what was done. Raises `ToolError` if not all of it could be."""
+        done, failed = [], []
+        for one in changes:
+            name = self.roots.name(one.path)
+            try:
+                await self._requests.files.replace(one.path, one.before, one.after, one.save)
+                done.append(name if one.save else f"{name} (not saved)")
+            except FileRefusedError as error:
+                failed.append(f"{name}: {error}")
+        words = f"{title}: changed {', '.join(done) or 'nothing'}."
+        if failed:
+            raise ToolError("\n".join([words, "Not changed:", *failed]))
+        return words
+
+
+def _diff(change: _Change) -> Diff:
+    piece = Piece(change.before, change.after)
+    return Diff((FileChange(path=change.path, operation="modify", pieces=(piece,)),))

@@ -1,0 +1,142 @@
+-- The tool that lists diagnostics, once the language servers have looked at the present text.
+local lookup = require("acp_nvim.buffers.lookup")
+local name_of = require("acp_nvim.mcp.name")
+local problems = require("acp_nvim.problems")
+local servers = require("acp_nvim.mcp.servers")
+local settling = require("acp_nvim.problems.settling")
+
+local M = {}
+
+local MOST_FILES = 20 -- that are opened for one call
+local MOST = 5000 -- lines of an answer
+
+local SEVERITY = vim.diagnostic.severity
+local NAMES =
+  { [SEVERITY.ERROR] = "error", [SEVERITY.WARN] = "warning", [SEVERITY.INFO] = "info", [SEVERITY.HINT] = "hint" }
+local LEAST = { error = SEVERITY.ERROR, warn = SEVERITY.WARN, info = SEVERITY.INFO, hint = SEVERITY.HINT }
+
+---@param one vim.Diagnostic
+---@param new string in words, "" if it is not
+---@return string
+local function line_of(one, name, new)
+  local code = one.code and (" [%s]"):format(tostring(one.code)) or ""
+  local source = one.source and (" (%s)"):format(one.source) or ""
+  local message = vim.trim(one.message):gsub("%s*\n%s*", " ")
+  local words = "%s:%d:%d: %s: %s%s%s%s"
+  return words:format(name, one.lnum + 1, one.col + 1, NAMES[one.severity] or "?", message, code, source, new)
+end
+
+---@param session integer
+---@param diagnostics vim.Diagnostic[] of one buffer
+---@return table<vim.Diagnostic, string> those that are new, with words for it
+local function new_ones(session, bufnr, diagnostics)
+  local found = {}
+  if problems.is_marked(session) then
+    local words = problems.was_open(session, bufnr) and " - new in this turn"
+      or " - new, or from before the file was open"
+    for _, one in ipairs(problems.new_since(session, diagnostics)) do
+      found[one] = words
+    end
+  end
+  return found
+end
+
+---@param buffers integer[]
+---@return string[] lines
+local function list(buffers, args)
+  local lines = {}
+  for _, bufnr in ipairs(buffers) do
+    local found = vim.diagnostic.get(bufnr)
+    local new = new_ones(args.session, bufnr, found)
+    table.sort(found, function(a, b)
+      if a.lnum ~= b.lnum then
+        return a.lnum < b.lnum
+      end
+      return a.col < b.col
+    end)
+    local name = name_of(lookup.real_path(bufnr), args.cwd)
+    for _, one in ipairs(found) do
+      local is_wanted = one.severity <= LEAST[args.severity] and (new[one] or not args.since_turn)
+      if is_wanted and #lines < MOST then
+        lines[#lines + 1] = line_of(one, name, new[one] or "")
+      end
+    end
+  end
+  return lines
+end
+
+---@return integer[] buffers
+---@return string[] problems files that cannot be opened
+local function buffers_of(args)
+  if not args.paths then
+    return lookup.file_buffers(), {}
+  end
+  local buffers, failed = {}, {}
+  for index, path in ipairs(args.paths) do
+    local bufnr, problem = nil, ("%s: not looked at, as there are more than %d files"):format(path, MOST_FILES)
+    if index <= MOST_FILES then
+      bufnr, problem = servers.buffer(path)
+    end
+    if bufnr then
+      buffers[#buffers + 1] = bufnr
+    else
+      failed[#failed + 1] = problem
+    end
+  end
+  return buffers, failed
+end
+
+---@param silent table<string, true> names of servers that have not answered
+---@param failed string[]
+---@return string?
+local function note_of(buffers, silent, failed, args)
+  local notes = {}
+  if next(silent) then
+    local names = table.concat(vim.tbl_keys(silent), ", ")
+    notes[#notes + 1] = ("Not settled: %s has not looked at the present text yet. Try again in a moment."):format(names)
+  end
+  local without = vim.tbl_filter(function(bufnr)
+    return #vim.lsp.get_clients({ bufnr = bufnr }) == 0 and #vim.diagnostic.get(bufnr) == 0
+  end, args.paths and buffers or {})
+  if #without > 0 then
+    local names = vim.tbl_map(function(bufnr)
+      return name_of(lookup.real_path(bufnr), args.cwd)
+    end, without)
+    notes[#notes + 1] = ("Nothing checks %s: no language server runs for it."):format(table.concat(names, ", "))
+  end
+  vim.list_extend(notes, failed)
+  return #notes > 0 and table.concat(notes, "\n") or nil
+end
+
+---@type acp.mcp.Tool
+function M.list(args, answer)
+  local buffers, failed = buffers_of(args)
+  local left, silent = #buffers, {} ---@type integer, table<string, true>
+  local function finish()
+    if args.since_turn and not problems.is_marked(args.session) then
+      args.since_turn = false
+      failed[#failed + 1] = "What was there before this turn is not known: all are listed, new or not."
+    end
+    local lines = list(buffers, args)
+    local note = note_of(buffers, silent, failed, args)
+    answer({ lines = #lines > 0 and lines or { "No diagnostics." }, note = note })
+  end
+  if left == 0 then
+    return finish()
+  end
+  for _, bufnr in ipairs(buffers) do
+    servers.when_started(bufnr, args.wait_ms, function()
+      settling.settled(bufnr, args.wait_ms, function(_, names)
+        for _, name in ipairs(names) do
+          silent[name] = true
+        end
+        left = left - 1
+        if left == 0 then
+          finish()
+        end
+      end)
+    end)
+  end
+end
+
+return M

@@ -1,0 +1,252 @@
+-- Tools that let language servers propose edits. The host asks the user, and carries them out.
+local lookup = require("acp_nvim.buffers.lookup")
+local name_of = require("acp_nvim.mcp.name")
+local positions = require("acp_nvim.mcp.positions")
+local servers = require("acp_nvim.mcp.servers")
+local text = require("acp_nvim.buffers.text")
+
+local M = {}
+
+local api = vim.api
+
+local CHANGED = "%s was changed meanwhile. Nothing was done; try again."
+local FILE_OPERATION = "The language server wants to create, rename or delete files, too. Nothing was done: do that "
+  .. "yourself, and edit the texts."
+local NO_EDIT =
+  "%s: this action runs a command of the language server %s, which is not done for agents. Nothing was done."
+
+---@return table<integer, integer> bufnr -> tick of each loaded file
+local function ticks()
+  local found = {}
+  for _, bufnr in ipairs(lookup.file_buffers()) do
+    found[bufnr] = api.nvim_buf_get_changedtick(bufnr)
+  end
+  return found
+end
+
+---@param edits lsp.TextEdit[]
+---@return acp.LspEdit[]
+local function plain(edits)
+  return vim.tbl_map(function(one)
+    local from, to = one.range.start, one.range["end"]
+    return {
+      line = from.line,
+      character = from.character,
+      end_line = to.line,
+      end_character = to.character,
+      text = one.newText,
+    }
+  end, edits)
+end
+
+---@param edit lsp.WorkspaceEdit
+---@return table<string, lsp.TextEdit[]>? edits by URI, nil with file operations
+---@return table<string, integer> versions that the language server has edited, by URI
+local function by_uri(edit)
+  local found, versions = {}, {} ---@type table<string, lsp.TextEdit[]>, table<string, integer>
+  if not edit.documentChanges then
+    return edit.changes or found, versions
+  end
+  for _, one in ipairs(edit.documentChanges) do
+    if one.kind then
+      return nil, versions
+    end
+    local uri, version = one.textDocument.uri, one.textDocument.version
+    found[uri] = vim.list_extend(found[uri] or {}, one.edits)
+    versions[uri] = type(version) == "number" and version or nil
+  end
+  return found, versions
+end
+
+---@param before? integer tick at the request
+---@param version? integer that the language server has edited
+local function is_other(bufnr, before, version)
+  local is_changed = before ~= nil and before ~= api.nvim_buf_get_changedtick(bufnr)
+  return is_changed or (version ~= nil and version < (vim.lsp.util.buf_versions[bufnr] or 0))
+end
+
+---@param edit lsp.WorkspaceEdit
+---@param before table<integer, integer> ticks at the request
+---@return acp.WorkspaceEdit?
+---@return string? problem
+local function workspace_edit(edit, encoding, before, cwd)
+  local found, versions = by_uri(edit)
+  if not found then
+    return nil, FILE_OPERATION
+  end
+  local files = {} ---@type acp.FileEdits[]
+  for uri, edits in vim.spairs(found) do
+    if not vim.startswith(uri, "file:") then
+      return nil, ("The language server wants to change %s, which is no file. Nothing was done."):format(uri)
+    end
+    local path = vim.uri_to_fname(uri)
+    local bufnr = lookup.find(path)
+    if bufnr and is_other(bufnr, before[bufnr], versions[uri]) then
+      return nil, CHANGED:format(name_of(path, cwd))
+    end
+    if #edits > 0 then
+      files[#files + 1] = { path = path, edits = plain(edits), state = bufnr and text.state(bufnr) or nil }
+    end
+  end
+  return { files = files, encoding = encoding }
+end
+
+---@param answer acp.mcp.Answer
+---@param title string
+---@param edit lsp.WorkspaceEdit
+local function propose(answer, title, edit, encoding, before, cwd)
+  local found, problem = workspace_edit(edit, encoding, before, cwd)
+  if not found then
+    return answer({ error = problem })
+  end
+  answer({ edit = #found.files > 0 and found or nil, title = title })
+end
+
+---@type acp.mcp.Tool
+function M.rename(args, answer)
+  local method = "textDocument/rename"
+  servers.with(args, method, "rename", answer, function(clients, bufnr)
+    local byte, problem = positions.find(bufnr, args)
+    if not byte then
+      return answer({ error = problem })
+    end
+    local busy, before = servers.unsettled(clients), ticks()
+    if busy then
+      return answer({ error = busy .. " Nothing was done." })
+    end
+    local params = positions.params(bufnr, args.line, byte, { newName = args.new_name })
+    servers.request(clients, bufnr, method, params, answer, function(results)
+      for _, one in ipairs(results) do
+        if type(one.result) == "table" and next(one.result) then
+          local title = ("Rename %s to %s"):format(args.symbol, args.new_name)
+          return propose(answer, title, one.result, one.client.offset_encoding, before, args.cwd)
+        end
+      end
+      answer({ error = ("The language server cannot rename `%s`."):format(args.symbol) })
+    end)
+  end)
+end
+
+---@class acp.mcp.Action
+---@field client vim.lsp.Client
+---@field action lsp.CodeAction|lsp.Command
+
+---@return acp.mcp.Action[]
+local function actions_in(results)
+  local found = {}
+  for _, one in ipairs(results) do
+    for _, action in ipairs(one.result or {}) do
+      found[#found + 1] = { client = one.client, action = action }
+    end
+  end
+  return found
+end
+
+---@param actions acp.mcp.Action[]
+---@return acp.mcp.Action[] those with that title, else those whose titles contain it
+local function with_title(actions, title)
+  local exact, partial = {}, {}
+  for _, one in ipairs(actions) do
+    if one.action.title == title then
+      exact[#exact + 1] = one
+    elseif one.action.title:find(title, 1, true) then
+      partial[#partial + 1] = one
+    end
+  end
+  return #exact > 0 and exact or partial
+end
+
+---@param actions acp.mcp.Action[]
+---@return string[]
+local function list(actions)
+  return vim.tbl_map(function(one)
+    local kind = one.action.kind and (" (%s)"):format(one.action.kind) or ""
+    return ("%s%s, by %s"):format(one.action.title, kind, one.client.name)
+  end, actions)
+end
+
+---@param chosen acp.mcp.Action
+---@param before table<integer, integer>
+local function take(chosen, bufnr, before, args, answer)
+  local client, action = chosen.client, chosen.action
+  if action.disabled then
+    return answer({ error = ("%s: %s"):format(action.title, action.disabled.reason) })
+  end
+  local function finish(resolved)
+    if type(resolved.edit) ~= "table" then
+      return answer({ error = NO_EDIT:format(action.title, client.name) })
+    end
+    propose(answer, action.title, resolved.edit, client.offset_encoding, before, args.cwd)
+  end
+  if action.edit or not client:supports_method("codeAction/resolve", bufnr) then
+    return finish(action)
+  end
+  local function params()
+    return action
+  end
+  servers.request({ client }, bufnr, "codeAction/resolve", params, answer, function(results)
+    finish(results[1].result or action)
+  end)
+end
+
+---@param diagnostics vim.Diagnostic[]
+---@return fun(client: vim.lsp.Client): table
+local function action_params(bufnr, line, diagnostics)
+  local document = { uri = vim.uri_from_bufnr(bufnr) }
+  local last = api.nvim_buf_get_lines(bufnr, line - 1, line, true)[1]
+  return function(client)
+    local length = vim.str_utfindex(last, client.offset_encoding, #last, false)
+    return {
+      textDocument = document,
+      range = { start = { line = line - 1, character = 0 }, ["end"] = { line = line - 1, character = length } },
+      context = { triggerKind = 1, diagnostics = vim.lsp.diagnostic.from(diagnostics) },
+    }
+  end
+end
+
+---@type acp.mcp.Tool
+function M.code_action(args, answer)
+  local method = "textDocument/codeAction"
+  servers.with(args, method, "offer actions", answer, function(clients, bufnr)
+    local count = api.nvim_buf_line_count(bufnr)
+    if args.line > count then
+      return answer({ error = ("%s has only %d lines."):format(name_of(args.path, args.cwd), count) })
+    end
+    local before = ticks()
+    local params = action_params(bufnr, args.line, vim.diagnostic.get(bufnr, { lnum = args.line - 1 }))
+    servers.request(clients, bufnr, method, params, answer, function(results)
+      local actions = actions_in(results)
+      if #actions == 0 then
+        local words = "The language servers offer nothing for line %d."
+        return answer({ error = words:format(args.line) })
+      elseif not args.title then
+        return answer({ lines = list(actions) })
+      end
+      local found = with_title(actions, args.title)
+      if #found ~= 1 then
+        local words = #found == 0 and "No action has such a title. There are:" or "More than one has such a title:"
+        return answer({ error = table.concat({ words, unpack(list(#found == 0 and actions or found)) }, "\n") })
+      end
+      take(found[1], bufnr, before, args, answer)
+    end)
+  end)
+end
+
+---@type acp.mcp.Tool
+function M.format(args, answer)
+  local method = "textDocument/formatting"
+  servers.with(args, method, "format", answer, function(clients, bufnr)
+    local before, client = ticks(), clients[1]
+    local options = { tabSize = vim.lsp.util.get_effective_tabstop(bufnr), insertSpaces = vim.bo[bufnr].expandtab }
+    local function params()
+      return { textDocument = { uri = vim.uri_from_bufnr(bufnr) }, options = options }
+    end
+    servers.request({ client }, bufnr, method, params, answer, function(results)
+      local edit = { changes = { [vim.uri_from_bufnr(bufnr)] = results[1].result or {} } }
+      local title = ("Format %s"):format(name_of(args.path, args.cwd))
+      propose(answer, title, edit, client.offset_encoding, before, args.cwd)
+    end)
+  end)
+end
+
+return M

@@ -1,0 +1,95 @@
+-- Finds the position that an agent means by a line and the text of a symbol: models miscount columns.
+local name_of = require("acp_nvim.mcp.name")
+local lookup = require("acp_nvim.buffers.lookup")
+
+local M = {}
+
+local api = vim.api
+local OTHER_LINES = 5 -- in which the symbol stands, that are named
+local LINE_BYTES = 200
+
+local function is_word(character)
+  return character ~= "" and character:match("[%w_\128-\255]") ~= nil
+end
+
+---@return integer[] byte offsets of the text in the line, as a whole word
+local function occurrences(line, symbol)
+  local found, from = {}, 1
+  while true do
+    local first, last = line:find(symbol, from, true)
+    if not first then
+      return found
+    end
+    local is_begun = is_word(symbol:sub(1, 1)) and is_word(line:sub(first - 1, first - 1))
+    local goes_on = is_word(symbol:sub(-1)) and is_word(line:sub(last + 1, last + 1))
+    if first == 1 then
+      is_begun = false
+    end
+    if not is_begun and not goes_on then
+      found[#found + 1] = first - 1
+    end
+    from = first + 1
+  end
+end
+
+---@return string words about where else the symbol stands
+local function elsewhere(bufnr, symbol, near)
+  local found = {} ---@type integer[]
+  for number, line in ipairs(api.nvim_buf_get_lines(bufnr, 0, -1, true)) do
+    if #occurrences(line, symbol) > 0 then
+      found[#found + 1] = number
+    end
+  end
+  table.sort(found, function(a, b)
+    return math.abs(a - near) < math.abs(b - near)
+  end)
+  if #found == 0 then
+    return "It is nowhere in the file; read the file again."
+  end
+  local nearest = vim.list_slice(found, 1, OTHER_LINES)
+  table.sort(nearest)
+  return ("It is in line %s%s."):format(table.concat(nearest, ", "), #found > OTHER_LINES and " and others" or "")
+end
+
+---@param args { path: string, cwd: string, line: integer, symbol: string }
+---@return integer? byte offset, from 0, of the last word of the symbol in its line
+---@return string? problem
+function M.find(bufnr, args)
+  local name, symbol = name_of(lookup.real_path(bufnr), args.cwd), args.symbol
+  local count = api.nvim_buf_line_count(bufnr)
+  if args.line > count then
+    return nil, ("%s has only %d lines. %s"):format(name, count, elsewhere(bufnr, symbol, args.line))
+  end
+  local line = api.nvim_buf_get_lines(bufnr, args.line - 1, args.line, true)[1]
+  local found = occurrences(line, symbol)
+  local shown = vim.trim(line):sub(1, LINE_BYTES)
+  if #found == 0 then
+    local words = "`%s` is not in line %d of %s, which is: %s\n%s"
+    return nil, words:format(symbol, args.line, name, shown, elsewhere(bufnr, symbol, args.line))
+  elseif #found > 1 then
+    local words = "`%s` stands %d times in line %d of %s: %s\nGive it with the text before it, as in `self.%s`."
+    return nil, words:format(symbol, #found, args.line, name, shown, symbol)
+  end
+  local last_word = symbol:match("()[%w_\128-\255]+[^%w_\128-\255]*$") or 1
+  return found[1] + last_word - 1
+end
+
+---@param line integer from 1
+---@param byte integer from 0
+---@return lsp.Position
+local function position(bufnr, line, byte, encoding)
+  local text = api.nvim_buf_get_lines(bufnr, line - 1, line, true)[1]
+  return { line = line - 1, character = vim.str_utfindex(text, encoding, byte, false) }
+end
+
+---@param byte integer from 0
+---@return fun(client: vim.lsp.Client): table params of a request about that position
+function M.params(bufnr, line, byte, more)
+  local document = { uri = vim.uri_from_bufnr(bufnr) }
+  return function(client)
+    local at = position(bufnr, line, byte, client.offset_encoding)
+    return vim.tbl_extend("force", { textDocument = document, position = at }, more or {})
+  end
+end
+
+return M

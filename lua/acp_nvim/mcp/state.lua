@@ -1,0 +1,106 @@
+-- Tools that tell what the user sees, and what is not saved.
+local lookup = require("acp_nvim.buffers.lookup")
+local name_of = require("acp_nvim.mcp.name")
+local saved_text = require("acp_nvim.buffers.saved_text")
+local text = require("acp_nvim.buffers.text")
+local windows = require("acp_nvim.windows.open")
+
+local M = {}
+
+local api = vim.api
+local SELECTED_LINES = 200 -- of the selection that are shown
+
+---@return integer? win the window of a file in which the user is, or was last
+local function code_window()
+  local current = api.nvim_get_current_win()
+  if lookup.is_file(api.nvim_win_get_buf(current)) then
+    return current
+  end
+  return windows.other(function(win)
+    return lookup.is_file(api.nvim_win_get_buf(win))
+  end)
+end
+
+---@return string[]? lines of the selection, nil when nothing is selected
+---@return integer? first
+---@return integer? last
+local function selection()
+  local mode = api.nvim_get_mode().mode
+  if not mode:match("^[vV\22]") then
+    return nil
+  end
+  local from, to = vim.fn.getpos("v"), vim.fn.getpos(".")
+  local lines = vim.fn.getregion(from, to, { type = mode:sub(1, 1) })
+  return lines, math.min(from[2], to[2]), math.max(from[2], to[2])
+end
+
+---@return string[]
+local function current(win, cwd)
+  local bufnr = api.nvim_win_get_buf(win)
+  local name = name_of(lookup.real_path(bufnr), cwd)
+  local cursor = api.nvim_win_get_cursor(win)
+  local line = api.nvim_buf_get_lines(bufnr, cursor[1] - 1, cursor[1], false)[1] or ""
+  local lines = { ("current file: %s:%d:%d: %s"):format(name, cursor[1], cursor[2] + 1, line) }
+  local selected, first, last = nil, nil, nil
+  if win == api.nvim_get_current_win() then
+    selected, first, last = selection()
+  end
+  if selected then
+    lines[#lines + 1] = ("selected: %s, lines %d to %d:"):format(name, first, last)
+    vim.list_extend(lines, vim.list_slice(selected, 1, SELECTED_LINES))
+    if #selected > SELECTED_LINES then
+      lines[#lines + 1] = ("... %d more lines"):format(#selected - SELECTED_LINES)
+    end
+  end
+  return lines
+end
+
+---@type acp.mcp.Tool
+function M.editor_state(args, answer)
+  local win = code_window()
+  local lines = win and current(win, args.cwd) or { "current file: none" }
+  local seen = {} ---@type table<integer, true>
+  for _, one in ipairs(api.nvim_tabpage_list_wins(0)) do
+    local bufnr = api.nvim_win_get_buf(one)
+    if lookup.is_file(bufnr) and not seen[bufnr] then
+      seen[bufnr] = true
+      local first, last = vim.fn.line("w0", one), vim.fn.line("w$", one)
+      local name = name_of(lookup.real_path(bufnr), args.cwd)
+      lines[#lines + 1] = ("visible: %s, lines %d to %d"):format(name, first, last)
+    end
+  end
+  for _, bufnr in ipairs(lookup.file_buffers()) do
+    if vim.bo[bufnr].modified then
+      lines[#lines + 1] = ("unsaved changes: %s"):format(name_of(lookup.real_path(bufnr), args.cwd))
+    end
+  end
+  answer({ lines = lines })
+end
+
+---@return string[] lines of a unified diff
+local function diff(bufnr, cwd)
+  local name = name_of(lookup.real_path(bufnr), cwd)
+  local before = saved_text.text(bufnr)
+  if not before then
+    return { ("%s: what the file has is not known"):format(name) }
+  end
+  local found = vim.diff(before, text.of_buffer(bufnr), { ctxlen = 3 }) --[[@as string]]
+  if found == "" then
+    return {}
+  end
+  local lines = vim.split(found, "\n", { trimempty = true })
+  return vim.list_extend({ "--- " .. name .. " (on disk)", "+++ " .. name .. " (unsaved)" }, lines)
+end
+
+---@type acp.mcp.Tool
+function M.unsaved_diff(args, answer)
+  local lines = {}
+  for path, bufnr in vim.spairs(lookup.by_path()) do
+    if vim.bo[bufnr].modified and (args.path == nil or path == args.path) then
+      vim.list_extend(lines, diff(bufnr, args.cwd))
+    end
+  end
+  answer({ lines = lines, note = #lines == 0 and "Nothing is unsaved: the files have what the editor has." or nil })
+end
+
+return M
