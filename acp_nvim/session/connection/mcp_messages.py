@@ -13,6 +13,8 @@ from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.mcp.servers import SessionServer
 
 METHOD: Final = "mcp/message"
+NONE: Final = msgspec.Raw(b"{}")
+"""The parameters of a message without any."""
 
 
 class _Message(msgspec.Struct, rename="camel"):
@@ -20,7 +22,7 @@ class _Message(msgspec.Struct, rename="camel"):
 
     server_id: str
     method: str
-    params: msgspec.Raw | None = None
+    params: msgspec.Raw = NONE
 
 
 class McpMessages:
@@ -56,7 +58,7 @@ class McpMessages:
     async def _answer(self, server: SessionServer, message: _Message) -> dict[str, Any]:
         """Return the result of the server, or its error, which is no error of the agent's connection."""
         try:
-            params = message.params or msgspec.Raw(b"{}")
+            params = NONE if bytes(message.params) == b"null" else message.params
             return {"result": await server.client.serve(message.method, params)}
         except RpcError as error:
             data = {} if error.data is None else {"data": error.data}

@@ -3,11 +3,14 @@ local lookup = require("acp_nvim.buffers.lookup")
 local name_of = require("acp_nvim.mcp.name")
 local positions = require("acp_nvim.mcp.positions")
 local servers = require("acp_nvim.mcp.servers")
+local settling = require("acp_nvim.problems.settling")
 local text = require("acp_nvim.buffers.text")
 
 local M = {}
 
 local api = vim.api
+local ACTION = "textDocument/codeAction"
+local SETTLE_MS = 3000 -- that the diagnostics of a file are waited for
 
 local CHANGED = "%s was changed meanwhile. Nothing was done; try again."
 local FILE_OPERATION = "The language server wants to create, rename or delete files, too. Nothing was done: do that "
@@ -204,30 +207,35 @@ local function action_params(bufnr, line, diagnostics)
   end
 end
 
+---@param clients vim.lsp.Client[]
+local function act(clients, bufnr, args, answer)
+  local before = ticks()
+  local params = action_params(bufnr, args.line, vim.diagnostic.get(bufnr, { lnum = args.line - 1 }))
+  servers.request(clients, bufnr, ACTION, params, answer, function(results)
+    local actions = actions_in(results)
+    if #actions == 0 then
+      return answer({ error = ("The language servers offer nothing for line %d."):format(args.line) })
+    elseif not args.title then
+      return answer({ lines = list(actions) })
+    end
+    local found = with_title(actions, args.title)
+    if #found ~= 1 then
+      local words = #found == 0 and "No action has such a title. There are:" or "More than one has such a title:"
+      return answer({ error = table.concat({ words, unpack(list(#found == 0 and actions or found)) }, "\n") })
+    end
+    take(found[1], bufnr, before, args, answer)
+  end)
+end
+
 ---@type acp.mcp.Tool
 function M.code_action(args, answer)
-  local method = "textDocument/codeAction"
-  servers.with(args, method, "offer actions", answer, function(clients, bufnr)
-    local count = api.nvim_buf_line_count(bufnr)
-    if args.line > count then
-      return answer({ error = ("%s has only %d lines."):format(name_of(args.path, args.cwd), count) })
-    end
-    local before = ticks()
-    local params = action_params(bufnr, args.line, vim.diagnostic.get(bufnr, { lnum = args.line - 1 }))
-    servers.request(clients, bufnr, method, params, answer, function(results)
-      local actions = actions_in(results)
-      if #actions == 0 then
-        local words = "The language servers offer nothing for line %d."
-        return answer({ error = words:format(args.line) })
-      elseif not args.title then
-        return answer({ lines = list(actions) })
+  servers.with(args, ACTION, "offer actions", answer, function(clients, bufnr)
+    settling.settled(bufnr, SETTLE_MS, function() -- most actions are about diagnostics
+      local count = api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_line_count(bufnr) or 0
+      if args.line > count then
+        return answer({ error = ("%s has only %d lines."):format(name_of(args.path, args.cwd), count) })
       end
-      local found = with_title(actions, args.title)
-      if #found ~= 1 then
-        local words = #found == 0 and "No action has such a title. There are:" or "More than one has such a title:"
-        return answer({ error = table.concat({ words, unpack(list(#found == 0 and actions or found)) }, "\n") })
-      end
-      take(found[1], bufnr, before, args, answer)
+      act(clients, bufnr, args, answer)
     end)
   end)
 end

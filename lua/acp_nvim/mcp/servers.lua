@@ -18,8 +18,16 @@ local POLL_MS = 25
 ---@field result any
 ---@field err? string
 
----@type table<integer, integer> bufnr -> time in ms when a tool opened it
+---@type table<integer, integer> bufnr -> time in ms when it was read: language servers attach soon after
 local opened = {}
+
+vim.api.nvim_create_autocmd({ "BufReadPost", "BufUnload" }, {
+  group = vim.api.nvim_create_augroup("acp_nvim.mcp", {}),
+  desc = "Note when a file was read",
+  callback = function(event)
+    opened[event.buf] = event.event == "BufReadPost" and vim.uv.now() or nil
+  end,
+})
 
 ---Returns the buffer of a file; opens it without showing it if need be.
 ---@param path string absolute
@@ -30,12 +38,7 @@ function M.buffer(path)
   if bufnr then
     return bufnr
   end
-  local problem
-  bufnr, problem = file_buffer.load(path, FILE_BYTES)
-  if bufnr then
-    opened[bufnr] = vim.uv.now()
-  end
-  return bufnr, problem
+  return file_buffer.load(path, FILE_BYTES)
 end
 
 ---@param method string

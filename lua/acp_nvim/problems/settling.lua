@@ -158,7 +158,7 @@ function M.settled(bufnr, most_ms, on_done)
     end
     on_done(false, names)
   end
-  look()
+  vim.schedule(look) -- after the event about a text that was just sent
 end
 
 return M
