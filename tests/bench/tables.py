@@ -7,7 +7,19 @@ import statistics
 from collections.abc import Callable
 from functools import partial
 
-from tests.bench import files, follow, pipeline, review, sessions, snapshots, starting, streaming, terminals, turns
+from tests.bench import (
+    files,
+    follow,
+    pipeline,
+    review,
+    sessions,
+    snapshots,
+    starting,
+    streaming,
+    terminals,
+    tools,
+    turns,
+)
 from tests.bench.printing import ROUNDS, fresh, held, line
 
 
@@ -208,6 +220,19 @@ def bench_follow() -> None:
         line("    a request every 5 ms: p99, worst", f"{p99:.1f} ms, {worst:.1f} ms", "p99 <= 16 ms")
 
 
+def bench_tools() -> None:
+    """Tool calls of an agent, over the relay, against Neovim's own function for the same."""
+    runs = [fresh(tools.called) for _ in range(ROUNDS)]
+    single, own = (statistics.median(getattr(run, name).p50 for run in runs) for name in ("single", "own"))
+    line("a call of `definition`, and Neovim's own function: p50", f"{single:.2f} ms, {own:.2f} ms", "")
+    line("  beyond that", f"{single - own:.2f} ms", held(single - own, 3, "ms"))
+    seconds = statistics.median(run.seconds for run in runs)
+    line(f"{tools.CALLS} calls at once: until the last answer", f"{seconds:.2f} s", "")
+    for name, what in (("editor", "Neovim"), ("server", "the server")):
+        p99 = statistics.median(getattr(run, name).p99 for run in runs)
+        line(f"  pings of {what} meanwhile: p99", f"{p99:.1f} ms", held(p99, 16, "ms"))
+
+
 BENCHES = {
     "start": bench_start,
     "streams": bench_streams,
@@ -220,4 +245,5 @@ BENCHES = {
     "turns": bench_turns,
     "follow": bench_follow,
     "terminals": bench_terminals,
+    "tools": bench_tools,
 }

@@ -22,7 +22,7 @@ local POLL_MS = 25
 local opened = {}
 
 vim.api.nvim_create_autocmd({ "BufReadPost", "BufUnload" }, {
-  group = vim.api.nvim_create_augroup("acp_nvim.mcp", {}),
+  group = vim.api.nvim_create_augroup("acp_nvim.mcp.opened", {}),
   desc = "Note when a file was read",
   callback = function(event)
     opened[event.buf] = event.event == "BufReadPost" and vim.uv.now() or nil
