@@ -30,6 +30,7 @@ from acp_nvim.review.reviews import Reviews
 from acp_nvim.rpc import messages
 from acp_nvim.rpc.chat import ChatHandlers
 from acp_nvim.rpc.history import HistoryHandlers
+from acp_nvim.rpc.mcp_messages import ProjectServersAnswer, ToolAnswered
 from acp_nvim.rpc.messages import MESSAGES, Handlers
 from acp_nvim.rpc.providers import ProviderHandlers
 from acp_nvim.rpc.requests import ElicitationHandlers, permission_handlers, sign_in_handlers
@@ -38,7 +39,6 @@ from acp_nvim.rpc.review import review_handlers
 from acp_nvim.rpc.session_lists import SessionListHandlers
 from acp_nvim.rpc.sessions import SessionHandlers
 from acp_nvim.rpc.settings import Config
-from acp_nvim.rpc.tool_messages import ToolAnswered
 from acp_nvim.session import failures
 from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.cancelling import Patience
@@ -112,7 +112,8 @@ class App:
             messages.Hello: self._hello,
             messages.Open: self._open,
             messages.DiskChanged: self._disk_changed,
-            ToolAnswered: self._tool_answered,
+            ToolAnswered: lambda news: self.mcp.answered(news.call, news.answer),
+            ProjectServersAnswer: self._project_servers,
             **self._resume.handlers,
             **ChatHandlers(self.sessions, self.conversations, editor).handlers,
             **permission_handlers(self.permissions, self._rules, editor),
@@ -184,13 +185,15 @@ class App:
             self._rules.directory = Path(hello.state_path, "permissions")
             self._services.defaults.directory = Path(hello.state_path)
             self.mcp.listener.parent = hello.temp_path
+            self.mcp.projects.directory = Path(hello.state_path)
         self._journal.begin(Path(hello.state_path, "journal"), hello.instance, self._receive_early)
         config = self._config = hello.config
         LEARNED.learn(secret_values(configured_env(config)))
         self.reviews.workspaces.max_bytes = int(config.state.megabytes * 1e6)
         self.reviews.decisions.save = config.fs.write == "save"
         self._rules.configured = config.permissions.rules
-        self.mcp.is_enabled = config.mcp.enabled
+        self.mcp.is_enabled, self.mcp.configured = config.mcp.enabled, config.mcp_servers
+        self.mcp.projects.is_asking = config.project_mcp_servers == "ask"
         agents = config.agents if isinstance(config.agents, dict) else {}  # Lua's empty table is a list
         self._catalogue = Catalogue(agents, config.default_agent)
         traffic = Path(hello.log_path).with_suffix("") / "traffic"
@@ -266,8 +269,11 @@ class App:
         for path in news.paths:
             self._tasks.spawn(self._files.disk_changed, path)
 
-    def _tool_answered(self, news: ToolAnswered) -> None:
-        self.mcp.answered(news.call, news.answer)
+    async def _project_servers(self, news: ProjectServersAnswer) -> None:
+        try:
+            await self.mcp.projects.answered(news.id, news.answer)
+        except OSError as error:
+            self._trouble("no_trust", f"The answer about the project's MCP servers cannot be kept: {error.strerror}.")
 
     def _trouble(self, code: str, words: str) -> None:
         self._editor.publish(events.Error(text=words, code=code))

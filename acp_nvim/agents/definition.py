@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,6 +44,7 @@ class ProjectSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the user has set for an agent in one project."""
 
     system_prompt: SystemPrompt | None = None
+    mcp_servers: dict[str, Any] | list[Any] | None = None
 
 
 class AgentInfo(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,8 +71,8 @@ class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
     `command` is an argument list, run with `prefix` before it, and empty with an address; `other_commands` are forms of
     it that other versions of the program know, best first; a command that the user configured has none. The connection
     to an address is encrypted with `tls`, either True, or the path of a file with the certificates that are accepted;
-    its token is in the environment variable `token_env`, if that is set. `mcp_servers` are in the form of the protocol;
-    missing members are added, and servers of a kind that the agent does not support are skipped. `paths` map
+    its token is in the environment variable `token_env`, if that is set. `mcp_servers` are as
+    `acp_nvim.agents.mcp_servers` reads them. `paths` map
     directories if the agent runs on another machine. `projects` are settings for sessions in a directory and below it,
     by its absolute path. `terminal`: it may run commands on this machine; None: unless it
     has a prefix. Its process is stopped after `idle_seconds` without a turn; None: after the common time.
@@ -83,7 +85,7 @@ class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
     tls: bool | str = False
     token_env: str | None = None
     mcp: McpSettings = McpSettings()
-    mcp_servers: list[dict[str, Any]] = []
+    mcp_servers: dict[str, Any] | list[Any] = []
     prefix: list[str] = []
     paths: list[PathPair] = []
     terminal: bool | None = None
@@ -94,10 +96,19 @@ class AgentDefinition(AgentInfo, frozen=True, kw_only=True):
 
     def system_prompt_in(self, cwd: str) -> SystemPrompt | None:
         """Return the system prompt in `cwd`: that of the innermost project that has one, else the agent's."""
-        here = Path(os.path.realpath(cwd))
-        by_path = {os.path.realpath(path): project.system_prompt for path, project in self.projects.items()}
-        found = (by_path.get(str(directory)) for directory in (here, *here.parents))
+        found = (project.system_prompt for project in self._projects_of(cwd))
         return next((prompt for prompt in found if prompt is not None), self.system_prompt)
+
+    def mcp_servers_in(self, cwd: str) -> tuple[Any, Any]:
+        """Return the agent's MCP servers, and those of the innermost project of `cwd` that has some, as written."""
+        found = (project.mcp_servers for project in self._projects_of(cwd))
+        return self.mcp_servers, next((servers for servers in found if servers is not None), {})
+
+    def _projects_of(self, cwd: str) -> Iterator[ProjectSettings]:
+        """Yield the settings of the projects that contain `cwd`, the innermost first."""
+        here = Path(os.path.realpath(cwd))
+        by_path = {os.path.realpath(path): project for path, project in self.projects.items()}
+        yield from (by_path[str(one)] for one in (here, *here.parents) if str(one) in by_path)
 
     @property
     def is_remote(self) -> bool:
@@ -119,7 +130,7 @@ class AgentSettings(msgspec.Struct, forbid_unknown_fields=True):
     token_env: str | None = None
     env: dict[str, str] | None = None
     mcp: McpSettings | None = None
-    mcp_servers: list[dict[str, Any]] | None = None
+    mcp_servers: dict[str, Any] | list[Any] | None = None
     title: str | None = None
     url: str | None = None
     install: str | None = None

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from acp_nvim.agents.mcp_servers import RESERVED
 from acp_nvim.jsonrpc.connection import ByteSink, ByteSource, Connection
 from acp_nvim.mcp.listener import Listener
+from acp_nvim.mcp.project_servers import ProjectServersTrust
 from acp_nvim.tasks import Tasks
 from acp_nvim.ui.editor import Editor, ToolAnswer
 
@@ -17,18 +19,21 @@ if TYPE_CHECKING:  # what serves clients is loaded with the first one
     from acp_nvim.mcp.server import McpClient, Toolset
     from acp_nvim.mcp.tool import Workplace
 
-NAME: Final = "nvim"
-"""The name under which agents know the server."""
 RELAY: Final = str(Path(__file__).with_name("relay.py"))
 MESSAGE_BYTES: Final = 1024 * 1024
 """Size of a message of a client: arguments of tools are short."""
 
 
 class McpServers:
-    """What the MCP servers of all sessions share. `is_enabled` is the configured `mcp.enabled`."""
+    """What the MCP servers of all sessions share.
+
+    `is_enabled` is the configured `mcp.enabled`, `configured` are the user's servers for all agents.
+    """
 
     def __init__(self, editor: Editor, tasks: Tasks) -> None:
         self.is_enabled = True
+        self.configured: Any = {}
+        self.projects = ProjectServersTrust(editor.publish)
         self._editor = editor
         self._tasks = tasks
         self._calls: EditorCalls | None = None
@@ -84,7 +89,7 @@ class SessionServer:
         path, self._token = await self._servers.listener.open(self._serve)
         env = {"ACP_NVIM_SOCKET": path, "ACP_NVIM_TOKEN": self._token}
         return {
-            "name": NAME,
+            "name": RESERVED,
             "command": sys.executable,
             "args": ["-I", "-S", RELAY],
             "env": [{"name": name, "value": value} for name, value in env.items()],

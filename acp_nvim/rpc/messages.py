@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from acp_nvim.review.tracker import Edit
-from acp_nvim.rpc import agent_messages, tool_messages
+from acp_nvim.rpc import agent_messages, mcp_messages
 from acp_nvim.rpc.message_base import Handlers as Handlers
 from acp_nvim.rpc.message_base import Message, SessionMessage
 from acp_nvim.rpc.settings import Config
@@ -391,7 +391,7 @@ class Restore(RestorePlan):
 
 MESSAGES: dict[str, type[msgspec.Struct]] = {
     str(one.__struct_config__.tag): one
-    for one in (*globals().values(), *vars(agent_messages).values(), *vars(tool_messages).values())
+    for one in (*globals().values(), *vars(agent_messages).values(), *vars(mcp_messages).values())
     if getattr(getattr(one, "__struct_config__", None), "tag_field", None) == "message"
     and one not in (Message, SessionMessage)
 }

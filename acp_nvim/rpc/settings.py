@@ -78,6 +78,8 @@ class Config(msgspec.Struct):
     timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
     permissions: Permissions = msgspec.field(default_factory=Permissions)
     mcp: Mcp = msgspec.field(default_factory=Mcp)
+    mcp_servers: dict[str, Any] | list[Any] = {}
+    project_mcp_servers: str | bool = "ask"
     protocol: Protocol = msgspec.field(default_factory=Protocol)
     history: HistorySettings = msgspec.field(default_factory=HistorySettings)
     state: State = msgspec.field(default_factory=State)

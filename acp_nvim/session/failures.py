@@ -16,7 +16,7 @@ import msgspec
 from acp_nvim.acp.answers import AuthMethod
 from acp_nvim.acp.auth_methods import named_by_error
 from acp_nvim.agents.definition import AgentDefinition
-from acp_nvim.errors import Failure, configured
+from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSION, RpcError
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import LOGGED_LINE_CHARS, TROUBLES
@@ -325,13 +325,6 @@ def bad_message(name: str, method: str, error: Exception) -> Failure:
     """Return the failure for a message of a known method that is malformed."""
     _note(name, f"a malformed {method}: {error}")
     return Failure("bad_message", f"Agent {name!r} sent something malformed.", _LEFT_OUT, name)
-
-
-def bad_mcp_servers(name: str, error: msgspec.ValidationError) -> Failure:
-    """Return the failure for MCP servers whose configuration cannot be sent."""
-    _note(name, f"malformed MCP servers: {error}")
-    what = f"The mcp_servers of agent {name!r} cannot be used: {configured(error, 'mcp_servers')}."
-    return Failure("agent_misconfigured", what, f"Correct agents.{name}.mcp_servers in your configuration.", name)
 
 
 def left_out(name: str, complaint: str) -> Failure:

@@ -19,8 +19,8 @@ from acp_nvim.session.config.configuration import Configuration
 from acp_nvim.session.connection.calls import KeptSession, ResumeWay, send
 from acp_nvim.session.connection.connecting import ABOUT, Connecting
 from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.editor_server import EditorServer
 from acp_nvim.session.journal import SessionJournal
+from acp_nvim.session.mcp_servers import SessionMcpServers
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.services import Services
@@ -53,10 +53,9 @@ class Session(ParentConversation):
         self.subagents = Subagents(self, services)
         self.queue = PromptQueue(self.presenter, journal)
         self.sign_in = SignIn(self, services.sign_ins)
-        self.editor_server = EditorServer(presenter, self.requests, self.changes, services, self.publish_status)
-        with_own = self.editor_server.added
+        self.mcp = SessionMcpServers(presenter, self.requests, self.changes, services, self.publish_status)
         self.connecting = Connecting(
-            agent, services, presenter, self.sign_in, self._begin, self.tasks, self._forget_transcript, with_own
+            agent, services, presenter, self.sign_in, self._begin, self.tasks, self._forget_transcript, self.mcp.of
         )
         crash_loop = self.connecting.crash_loop
         self.turns = Turns(self.states, self.presenter, self.requests, self.changes, crash_loop, self.subagents)
@@ -366,7 +365,7 @@ class Session(ParentConversation):
             self.requests.cancel_waiting,
             self.subagents.leave,
             self.configuration.leave,
-            self.editor_server.close,
+            self.mcp.close,
             partial(self.states.on, event),
             self.publish_status,
             self.turns.abandon,
@@ -388,7 +387,7 @@ class Session(ParentConversation):
             sign_in=self.sign_in.state,
             review=self.changes.counts,
             worktree=self.worktree,
-            mcp=self.editor_server.views,
+            mcp=self.mcp.views,
             directories=self.roots.directories if self.states.now.wanted else [],
             asleep=self.states.now.base == "asleep",
             takes=PromptTypes(takes.image, takes.audio, takes.embedded_context) if takes else None,

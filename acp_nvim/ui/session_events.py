@@ -128,3 +128,18 @@ class WorktreeSeen(Event):
     changed: int = 0  #: number of files
     commits: int = 0  #: number of commits that no other branch has
     problem: str | None = None  #: why it could not be inspected
+
+
+class ProjectServer(msgspec.Struct):
+    """An MCP server that a project brings with it."""
+
+    name: str
+    words: str  #: what would run, or the address; without control characters
+
+
+class ProjectServers(Event):
+    """Ask the user whether to use the MCP servers of a file of the project; `project_servers_answer` answers."""
+
+    id: int
+    path: str  #: of the file
+    servers: list[ProjectServer]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -66,12 +66,3 @@ class KeptSession(msgspec.Struct, frozen=True):
 
     session_id: str
     how: ResumeWay
-
-
-def usable_servers(
-    servers: Sequence[dict[str, Any]], abilities: Abilities
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Split the MCP servers into those that the agent supports and the others."""
-    reachable = {"stdio": abilities.mcp_stdio, "http": abilities.mcp_http, "sse": abilities.mcp_sse}
-    usable = [one for one in servers if reachable.get(one.get("type", "stdio"))]
-    return usable, [one for one in servers if one not in usable]

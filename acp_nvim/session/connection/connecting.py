@@ -15,7 +15,7 @@ from acp_nvim.acp.dialect import Call, Place, Way
 from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.session import failures
 from acp_nvim.session.auth.sign_ins import SignIn
-from acp_nvim.session.connection.calls import KeptSession, ResumeWay, offers, send, usable_servers
+from acp_nvim.session.connection.calls import KeptSession, ResumeWay, offers, send
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.peer_session import PeerSession
 from acp_nvim.session.services import Services
@@ -95,10 +95,6 @@ ANEW = "The agent begins a new session: it does not know what was said above."
 GOES_ON = "The agent is there again, and goes on with this session."
 
 
-WithOwnServer = Callable[[Sequence[dict[str, Any]], AgentPeer], Awaitable[Sequence[dict[str, Any]]]]
-"""Returns MCP servers for an agent, and the editor's own."""
-
-
 class Connecting:
     """Opens a session at its agent; `begin` (peer, session id, answer) is called before the router knows the session.
 
@@ -114,7 +110,7 @@ class Connecting:
         begin: Callable[[AgentPeer, str, Opened], None],
         tasks: Tasks,
         forget: Callable[[], None],
-        with_own_server: WithOwnServer,
+        mcp_servers: Callable[[AgentPeer], Awaitable[Sequence[dict[str, Any]]]],
     ) -> None:
         self.wanted: KeptSession | None = None
         self.last: str | None = None
@@ -129,7 +125,7 @@ class Connecting:
         self._sign_in = sign_in
         self._begin = begin
         self._tasks = tasks
-        self._with_own_server = with_own_server
+        self._mcp_servers = mcp_servers
         self._scope = anyio.CancelScope()
 
     @property
@@ -184,14 +180,10 @@ class Connecting:
             self._presenter.notice("info", peer.remark)
             peer.remark = ""
         try:
-            servers, unusable = usable_servers(definition.mcp_servers, peer.abilities)
-            for server in unusable:
-                words = f"MCP server {server.get('name')!r} is left out"
-                self._presenter.notice("warn", f"{words}: the agent cannot reach servers of its type.")
             for directory in peer.paths.missing(place.additional_directories):
                 words = f"The directory {directory} is left out: nothing says where it is for the agent"
                 self._presenter.notice("warn", f"{words} (agents.{peer.name}.paths).")
-            place = msgspec.structs.replace(place, mcp_servers=await self._with_own_server(servers, peer))
+            place = msgspec.structs.replace(place, mcp_servers=await self._mcp_servers(peer))
             await self._open(peer, session, self._with_system_prompt(peer, place, kept is None), kept)
         except FailureError as error:
             if error.failure.code == "auth_required":
@@ -243,10 +235,7 @@ class Connecting:
     ) -> None:
         if not peer.abilities.additional_directories:
             place = msgspec.structs.replace(place, additional_directories=())
-        try:
-            call = peer.dialect.open_session(place, way, session_id or "")
-        except msgspec.ValidationError as error:
-            raise FailureError(failures.bad_mcp_servers(peer.name, error)) from error
+        call = peer.dialect.open_session(place, way, session_id or "")
         if not offers(peer.abilities, call.needs):  # before the transcript is prepared for a replay
             raise FailureError(failures.not_offered(peer.name, call.method))
         self._reopening = way

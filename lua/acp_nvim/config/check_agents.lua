@@ -55,14 +55,19 @@ function FIELDS.system_prompt(value)
 end
 
 function FIELDS.projects(value)
-  local example = 'must be a map like { ["~/src/project"] = { system_prompt = "..." } }'
+  local example = 'must be a map like { ["~/src/project"] = { system_prompt = "...", mcp_servers = {} } }'
   for path, project in pairs(type(value) == "table" and value or { false }) do
     local is_path = type(path) == "string" and vim.startswith(vim.fs.normalize(path), "/")
     if not is_path or type(project) ~= "table" then
       return example
     end
     for name, setting in pairs(project) do
-      local problem = name == "system_prompt" and FIELDS.system_prompt(setting) or name ~= "system_prompt" and example
+      local problem = example ---@type string|false|nil
+      if name == "system_prompt" then
+        problem = FIELDS.system_prompt(setting)
+      elseif name == "mcp_servers" then
+        problem = checks.kind(setting, "table")
+      end
       if problem then
         return ("%s: %s"):format(path, problem)
       end
@@ -130,8 +135,8 @@ local function normalized(field, value)
   elseif field == "projects" then
     local projects = {}
     for path, project in pairs(value) do
-      local prompt = system_prompt(project.system_prompt)
-      projects[vim.fs.normalize(path)] = prompt and { system_prompt = prompt }
+      local settings = { system_prompt = system_prompt(project.system_prompt), mcp_servers = project.mcp_servers }
+      projects[vim.fs.normalize(path)] = next(settings) and settings or nil
     end
     return next(projects) and projects or nil
   elseif field == "defaults" then

@@ -45,11 +45,11 @@ override theirs. Other agents need a `command` or an `address`. `command`: a lis
 `address`: a string like `"localhost:3000"`, where an agent listens that others have started, with `tls`: true or the
 path of a file with certificates, and `token_env`, see |acp_nvim-address|. `env`: a map, added to
 Neovim's environment. `mcp`: `{ enabled = false }` keeps the tools of your editor from the agent, see |acp_nvim-mcp|.
-`mcp_servers`: a list of MCP servers for the agent, as the protocol defines them. `defaults`:
+`mcp_servers`: MCP servers for the agent, see |acp_nvim-mcp-servers|. `defaults`:
 `{ mode = "id", model = "id", options = { id = "value" } }`, set in new sessions. `idle_seconds`: a number, after which
 an idle process is stopped. `system_prompt`: a text that is added to the agent's own instructions, or
 `{ text = "...", mode = "override" }`, which replaces them; `projects`: a map from directories to
-`{ system_prompt = ... }`, see |acp_nvim-system-prompt|. `prefix`, `paths` and `terminal`: for an agent that runs
+`{ system_prompt = ..., mcp_servers = ... }`, see |acp_nvim-system-prompt|. `prefix`, `paths` and `terminal`: for an agent that runs
 elsewhere, see |acp_nvim-remote|.
 `quirks`: a list of known deviations; `"missing_file_reads_empty"`: the agent creates a file only when reading it gives
 an empty text, `"api_key_is_text"`: it takes the key to sign in as plain text; `"command_in_content"`,
@@ -85,6 +85,11 @@ file is always an error. Agents that open files themselves do not ask for them.]
 Whether agents get the tools of your editor: what you look at, unsaved text, diagnostics, and the language servers. The
 agent reaches them as the MCP server `nvim`. `agents.<name>.mcp = { enabled = false }` is for one agent. See
 |acp_nvim-mcp|.]]),
+  option("mcp_servers", "table", {})([[
+MCP servers for all agents: a map from names to servers, like `{ command = "npx", args = { ... }, env = { ... } }` or
+`{ url = "https://...", headers = { ... } }`. See |acp_nvim-mcp-servers|.]]),
+  option("project_mcp_servers", { "ask", false }, "ask")([[
+Whether you are asked to use the MCP servers of a project's `.mcp.json`. `false`: they are never used.]]),
   option("config.keep", "boolean", false)([[
 Whether new sessions of an agent begin with the mode, model or option that you set last. Otherwise only values set
 with a bang (`:AcpConfig!`) are kept. See |acp_nvim-config|.]]),

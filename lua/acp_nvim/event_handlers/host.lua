@@ -4,6 +4,7 @@ local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
 local client = require("acp_nvim.host.client")
 local follow = require("acp_nvim.follow")
+local lazy = require("acp_nvim.lazy")
 local loading = require("acp_nvim.review.loading")
 local login = require("acp_nvim.login")
 local message = require("acp_nvim.message")
@@ -32,6 +33,7 @@ return {
     })
   end,
   checkpoints = restore.checkpoints,
+  project_servers = lazy.fn("acp_nvim.mcp.trust", "ask"),
   restore_plan = restore.planned,
   restored = restore.restored,
   judged = actions.judged,

@@ -368,6 +368,11 @@
 ---@field session? integer key of the session that it belongs to, if that is open
 ---@field supersedes? string
 
+---An MCP server that a project brings with it.
+---@class acp.ProjectServer
+---@field name string
+---@field words string what would run, or the address; without control characters
+
 ---One of several shapes, as its `type` says.
 ---  "text": A text of a tool call, or its beginning.
 ---  "diff": A change of a file, or one hunk of it. Without texts only the operation is shown.
@@ -858,3 +863,10 @@
 ---@field changed? integer number of files
 ---@field commits? integer number of commits that no other branch has
 ---@field problem? string why it could not be inspected
+
+---Ask the user whether to use the MCP servers of a file of the project; `project_servers_answer` answers.
+---@class acp.event.ProjectServers: acp.Event
+---@field type "project_servers"
+---@field id integer
+---@field path string of the file
+---@field servers acp.ProjectServer[]

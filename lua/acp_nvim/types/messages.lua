@@ -11,6 +11,8 @@
 ---@field timeouts? acp.host.Timeouts
 ---@field permissions? acp.host.Permissions
 ---@field mcp? acp.host.Mcp
+---@field mcp_servers? table<string, any>|any[]
+---@field project_mcp_servers? string|boolean
 ---@field protocol? acp.host.Protocol
 ---@field history? acp.host.HistorySettings
 ---@field state? acp.host.State
@@ -445,3 +447,8 @@
 ---@class acp.message.ToolAnswered
 ---@field call integer its id
 ---@field answer acp.ToolAnswer
+
+---Whether to use the MCP servers of a file of the project; the answer to `project_servers`.
+---@class acp.message.ProjectServersAnswer
+---@field id integer of the question
+---@field answer "later"|"never"|"use" `never`: not this content; `later`: ask again in the next Neovim

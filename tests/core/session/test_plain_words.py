@@ -138,7 +138,6 @@ LOGGED: Final = [
     (failures.turn_failed, ("it", RpcError(-32603, "no", "why")), ["session/prompt", "-32603", "why"]),
     (failures.turn_failed_with, ("it", "no (code -32603)"), ["-32603"]),
     (failures.bad_message, ("it", "session/update", MALFORMED), ["session/update", "$.update.locations[0].path"]),
-    (failures.bad_mcp_servers, ("it", MALFORMED), ["$.update.locations[0].path"]),
     (failures.left_out, ("it", str(MALFORMED)), ["$.update.locations[0].path"]),
     (failures.lost_message, ("it", "an integer of 65 bits"), ["65 bits"]),
     (failures.silent, (AgentDefinition(name="it", command=["it"]), 3.0, ()), ["initialize"]),

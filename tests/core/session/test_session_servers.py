@@ -13,7 +13,7 @@ from tests.core.session.host import Host
 pytestmark = pytest.mark.anyio
 
 SERVERS: dict[str, dict[str, Any]] = {
-    "stdio": {"name": "local", "command": "/bin/server", "args": ["-v"], "env": [{"name": "A", "value": "b"}]},
+    "stdio": {"name": "local", "command": "/bin/sh", "args": ["-v"], "env": [{"name": "A", "value": "b"}]},
     "http": {"type": "http", "name": "web", "url": "http://127.0.0.1/mcp", "headers": [{"name": "H", "value": "v"}]},
     "sse": {"type": "sse", "name": "events", "url": "http://127.0.0.1/sse", "headers": []},
 }
@@ -82,6 +82,59 @@ async def test_version_2_has_its_own_words_for_servers(host: Host) -> None:
     sent = (await wanted(host, "new"))["mcpServers"]
     assert [(one["type"], one["name"]) for one in sent] == [("stdio", "local"), ("http", "web")]
     assert "'events' is left out" in host.notices(1)[0]
+
+
+async def test_servers_are_for_all_agents_for_one_and_for_a_project(host: Host) -> None:
+    host.script("")
+
+    def server(*args: str) -> dict[str, Any]:
+        return {"command": "/bin/sh", "args": list(args)}
+
+    host.config["agents"]["it"]["mcp_servers"] = {"b": server("agent"), "c": server("agent")}
+    host.config["agents"]["it"]["projects"] = {
+        str(host.cwd.parent): {"mcp_servers": {"c": server("outer")}},
+        str(host.cwd): {"mcp_servers": {"c": server("project")}},
+    }
+    host.hello(mcp_servers={"a": server("all"), "b": server("all")})
+    sent = (await wanted(host, "new"))["mcpServers"]
+    assert [(one["name"], one["args"][0]) for one in sent] == [("a", "all"), ("b", "agent"), ("c", "project")]
+    assert [one.name for one in host.status(1).mcp] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("server", "words"),
+    [
+        ({"command": "/nonesuch"}, "its program /nonesuch is not found, install it or correct the path"),
+        (
+            {"command": "/bin/sh", "env": {"A": "${NOT_SET_ANYWHERE}"}},
+            "the environment variable NOT_SET_ANYWHERE is not",
+        ),
+        ({"command": "/bin/sh", "args": "x"}, "expected `array`, got `str` in it.args"),
+        ({"type": "carrier-pigeon", "url": "x"}, "the agent cannot reach servers of its type"),
+        ({}, "it has no command"),
+    ],
+)
+async def test_a_server_that_cannot_be_used_costs_only_itself(host: Host, server: Any, words: str) -> None:
+    host.script("")
+    host.hello(mcp_servers={"bad": server, "good": {"command": "/bin/sh"}})
+    assert [one["name"] for one in (await wanted(host, "new"))["mcpServers"]] == ["good"]
+    [notice] = host.notices(1)
+    assert notice.startswith("MCP server 'bad' is left out: ")
+    assert words in notice
+
+
+async def test_secrets_of_the_environment_are_sent_and_not_written(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIGEON_TOKEN", "a-very-secret-value")
+    host.script("")
+    web = {"url": "http://127.0.0.1/${PIGEON_TOKEN}", "headers": {"Authorization": "Bearer ${PIGEON_TOKEN}"}}
+    host.script('INITIALIZE = {"agentCapabilities": {"mcpCapabilities": {"http": True}}}')
+    host.hello(mcp_servers={"web": web}, log={"traffic": True})
+    [sent] = (await wanted(host, "new"))["mcpServers"]
+    assert sent["headers"] == [{"name": "Authorization", "value": "Bearer a-very-secret-value"}]
+    traffic = list(host.log_path.with_suffix("").glob("traffic/*"))
+    assert traffic
+    for path in (host.log_path, *traffic):
+        assert "a-very-secret-value" not in path.read_text()
 
 
 async def test_version_2_lists_loads_closes_and_deletes(host: Host) -> None:

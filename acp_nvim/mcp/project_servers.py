@@ -1,0 +1,158 @@
+"""The MCP servers of a project's `.mcp.json`: used after the user has said so, for exactly this content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from acp_nvim import decoders
+from acp_nvim.agents.mcp_servers import ServerError, listed, printable, words_for
+from acp_nvim.ui.events import Event
+from acp_nvim.ui.session_events import ProjectServer, ProjectServers
+from acp_nvim.workspace.private_file import SharedJson
+from acp_nvim.workspace.regular_files import read_regular
+
+NAME: Final = ".mcp.json"
+FILE_BYTES: Final = 256 * 1024
+"""Size of a `.mcp.json`: a user could not look through more."""
+MOST_SERVERS: Final = 50
+"""Servers of one file; a user looks at each of them."""
+TRUST_BYTES: Final = 1024 * 1024
+"""Size of the file with the answers: 5,000 projects."""
+
+Answer = Literal["use", "never", "later"]
+"""The user's answer: use these servers, never use this content, or ask again next time."""
+
+
+class _File(msgspec.Struct):
+    """The content of the file with the answers: digests of contents by path; `never` has those that are not used."""
+
+    used: dict[str, str] = {}
+    never: dict[str, str] = {}
+
+
+class _Written(msgspec.Struct):
+    """A `.mcp.json`, as far as it matters here."""
+
+    servers: Any = msgspec.field(name="mcpServers", default_factory=dict)
+
+
+class Found(msgspec.Struct, frozen=True):
+    """The servers of a file: `path` is its real path, `digest` that of its content."""
+
+    path: str
+    digest: str
+    servers: list[dict[str, Any]]
+
+
+class ProjectServersTrust:
+    """Which files the user trusts, kept in `directory`. A question that several sessions have is asked once.
+
+    `publish` shows a question to the user, which `answered` answers.
+    """
+
+    def __init__(self, publish: Callable[[Event], None]) -> None:
+        self.directory: Path | None = None
+        self.is_asking = True
+        self._publish = publish
+        self._ids = count(1)
+        self._waiting: dict[int, tuple[Found, anyio.Event]] = {}
+        self._later: set[tuple[str, str]] = set()  # answered with "later" in this Neovim
+
+    async def servers(self, cwd: str, tell: Callable[[str], None]) -> list[dict[str, Any]]:
+        """Return the servers of the project at `cwd`, if the user wants them; waits for the answer.
+
+        If there is a question, `tell` is called with what the file names, in words, before it. Raises `ServerError` if
+        the file cannot be used, and `OSError` if the answers cannot be read.
+        """
+        found = await anyio.to_thread.run_sync(read, cwd) if self.is_asking else None
+        if found is None or not found.servers:
+            return []
+        kept = await anyio.to_thread.run_sync(self._kept, found)
+        if kept is None and (found.path, found.digest) not in self._later:
+            lines = [f"  {printable(str(one.get('name')))}: {words_for(one)}" for one in found.servers]
+            tell("\n".join([f"{found.path} names MCP servers for agents:", *lines]))
+            await self._ask(found)
+            kept = await anyio.to_thread.run_sync(self._kept, found)
+        return found.servers if kept else []
+
+    def _kept(self, found: Found) -> bool | None:
+        """Return the user's answer to this content; None if there is none."""
+        known = self._file().load() or _File()
+        if known.never.get(found.path) == found.digest:
+            return False
+        return True if known.used.get(found.path) == found.digest else None
+
+    async def _ask(self, found: Found) -> None:
+        for other, answered in self._waiting.values():
+            if (other.path, other.digest) == (found.path, found.digest):
+                await answered.wait()
+                return
+        question, answered = next(self._ids), anyio.Event()
+        self._waiting[question] = found, answered
+        shown = [ProjectServer(printable(str(one.get("name"))), words_for(one)) for one in found.servers]
+        self._publish(ProjectServers(id=question, path=found.path, servers=shown))
+        try:
+            await answered.wait()
+        finally:
+            self._waiting.pop(question, None)
+            answered.set()
+
+    async def answered(self, question_id: int, answer: Answer) -> None:
+        """Take the user's answer to a question; one to a question that nobody waits for any more is ignored.
+
+        Raises `OSError` if it cannot be kept; then it counts for this time.
+        """
+        if question_id not in self._waiting:
+            return
+        found, answered = self._waiting[question_id]
+        try:
+            if answer == "later":
+                self._later.add((found.path, found.digest))
+            else:
+                await anyio.to_thread.run_sync(self._keep, found, answer)
+        finally:
+            answered.set()
+
+    def _keep(self, found: Found, answer: Answer) -> None:
+        def change(known: _File | None) -> _File:
+            known = known or _File()
+            known.used.pop(found.path, None)
+            known.never.pop(found.path, None)
+            (known.used if answer == "use" else known.never)[found.path] = found.digest
+            return known
+
+        self._file().change(change)
+
+    def _file(self) -> SharedJson[_File]:
+        if self.directory is None:
+            raise OSError(0, "there is no state directory")
+        return SharedJson(self.directory / "project_servers.json", _File, TRUST_BYTES)
+
+
+def read(cwd: str) -> Found | None:
+    """Return the servers of the `.mcp.json` in `cwd`; None if there is none. Blocks; raises `ServerError`."""
+    path = os.path.realpath(os.path.join(cwd, NAME))
+    try:
+        data = read_regular(path, FILE_BYTES + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise ServerError(f"it cannot be read ({error.strerror or error})") from error
+    if len(data) > FILE_BYTES:
+        raise ServerError(f"it has more than {FILE_BYTES // 1024} kB")
+    try:
+        servers = listed(decoders.decode(data, _Written).servers)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ServerError(f"it is no valid JSON of this kind ({error})") from error
+    if len(servers) > MOST_SERVERS:
+        raise ServerError(f"it has {len(servers)} servers, more than {MOST_SERVERS}")
+    return Found(path, hashlib.sha256(data).hexdigest(), servers)

@@ -1,0 +1,45 @@
+-- Asks whether to use the MCP servers that a project brings with it: they are programs that run.
+local dialog = require("acp_nvim.dialog")
+local host = require("acp_nvim.host")
+
+local M = {}
+
+---@class acp.mcp.Choice
+---@field answer "use"|"never"|"later"
+---@field words string
+
+---@type acp.mcp.Choice[]
+local CHOICES = {
+  { answer = "later", words = "not now: ask me in the next Neovim" },
+  { answer = "use", words = "use them in this project, until the file changes" },
+  { answer = "never", words = "never use this content" },
+}
+
+---@param event acp.event.ProjectServers
+---@return string
+local function question(event)
+  local lines = { ("%s names MCP servers for agents:"):format(vim.fn.fnamemodify(event.path, ":~:.")) }
+  for _, server in ipairs(event.servers) do
+    lines[#lines + 1] = ("  %s: %s"):format(server.name, server.words)
+  end
+  return table.concat(lines, "\n")
+end
+
+---@param event acp.event.ProjectServers
+function M.ask(event)
+  local function answer(choice)
+    host.send("project_servers_answer", { id = event.id, answer = choice and choice.answer or "later" })
+  end
+  if #vim.api.nvim_list_uis() == 0 then
+    return answer(nil) -- nobody could answer
+  end
+  dialog.select(CHOICES, {
+    prompt = question(event),
+    kind = "acp_mcp_servers",
+    format_item = function(choice)
+      return choice.words
+    end,
+  }, answer)
+end
+
+return M

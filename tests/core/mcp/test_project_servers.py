@@ -1,0 +1,175 @@
+"""A project's `.mcp.json` is used only after the user has said so, for exactly the content that was shown."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from acp_nvim.agents.mcp_servers import ServerError
+from acp_nvim.mcp.project_servers import Answer, ProjectServersTrust
+from acp_nvim.ui.session_events import ProjectServers
+
+pytestmark = pytest.mark.anyio
+
+SERVERS = {"one": {"command": "sh", "args": ["-c", "true"]}}
+LISTED = [{"command": "sh", "args": ["-c", "true"], "name": "one"}]
+
+
+class User:
+    """Who is asked; `said` is what each session was told."""
+
+    def __init__(self, state: Path) -> None:
+        self.asked: list[ProjectServers] = []
+        self.said: list[str] = []
+        self.trust = ProjectServersTrust(self._take)
+        self.trust.directory = state
+
+    def _take(self, event: Any) -> None:
+        self.asked.append(event)
+
+    async def servers(self, cwd: Path, answer: Answer | None = None) -> list[dict[str, Any]]:
+        """Those of a project, for which the user is asked if there is an `answer`."""
+        found: list[list[dict[str, Any]]] = []
+        before = len(self.asked)
+
+        async def look() -> None:
+            found.append(await self.trust.servers(str(cwd), self.said.append))
+
+        with anyio.fail_after(30):
+            async with anyio.create_task_group() as group:
+                group.start_soon(look)
+                while answer is not None and len(self.asked) == before:
+                    await anyio.lowlevel.checkpoint()
+                if answer is not None:
+                    await self.trust.answered(self.asked[-1].id, answer)
+        assert len(self.asked) - before == (answer is not None)
+        return found[0]
+
+
+@pytest.fixture
+def cwd(tmp_path: Path) -> Path:
+    project = tmp_path / "project"
+    project.mkdir()
+    write(project, SERVERS)
+    return project
+
+
+def write(project: Path, servers: Any) -> None:
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
+
+
+@pytest.fixture
+def user(tmp_path: Path) -> User:
+    return User(tmp_path / "state")
+
+
+async def test_what_the_user_wants_is_used_from_then_on(user: User, cwd: Path, tmp_path: Path) -> None:
+    assert await user.servers(cwd, "use") == LISTED
+    assert (user.asked[0].path, user.asked[0].servers[0].words) == (str(cwd / ".mcp.json"), "sh -c true")
+    assert user.said == [f"{cwd / '.mcp.json'} names MCP servers for agents:\n  one: sh -c true"]
+    assert await user.servers(cwd) == LISTED
+    another = User(tmp_path / "state")  # after a restart
+    assert await another.servers(cwd) == LISTED
+    assert (tmp_path / "state" / "project_servers.json").stat().st_mode & 0o777 == 0o600
+
+
+async def test_another_content_is_asked_for_again(user: User, cwd: Path) -> None:
+    await user.servers(cwd, "use")
+    write(cwd, {"one": {"command": "sh", "args": ["-c", "rm -rf ~"]}})
+    assert await user.servers(cwd, "never") == []
+    assert await user.servers(cwd) == []
+    write(cwd, SERVERS)
+    assert await user.servers(cwd, "use") == LISTED
+
+
+async def test_the_same_content_elsewhere_is_asked_for(user: User, cwd: Path, tmp_path: Path) -> None:
+    await user.servers(cwd, "use")
+    other = tmp_path / "other"
+    other.mkdir()
+    write(other, SERVERS)
+    assert await user.servers(other, "later") == []
+    assert await user.servers(other) == []  # not again in this Neovim
+    assert await User(tmp_path / "state").servers(other, "use") == LISTED
+
+
+async def test_two_sessions_have_one_question(user: User, cwd: Path) -> None:
+    found: list[Any] = []
+
+    async def look() -> None:
+        found.append(await user.trust.servers(str(cwd), user.said.append))
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(look)
+            group.start_soon(look)
+            while len(user.said) < 2 or not user.asked:
+                await anyio.lowlevel.checkpoint()
+            await user.trust.answered(user.asked[0].id, "use")
+    assert found == [LISTED, LISTED]
+    assert len(user.asked) == 1
+
+
+async def test_a_start_that_is_cancelled_leaves_no_question_behind(user: User, cwd: Path) -> None:
+    with anyio.move_on_after(30) as scope:
+        async with anyio.create_task_group() as group:
+            group.start_soon(user.trust.servers, str(cwd), user.said.append)
+            while not user.asked:
+                await anyio.lowlevel.checkpoint()
+            group.cancel_scope.cancel()
+    assert not scope.cancelled_caught
+    await user.trust.answered(user.asked[0].id, "use")  # too late
+    assert await user.servers(cwd, "later") == []
+
+
+async def test_nothing_is_asked_where_there_is_nothing(user: User, tmp_path: Path, cwd: Path) -> None:
+    assert await user.servers(tmp_path) == []
+    write(cwd, {})
+    assert await user.servers(cwd) == []
+    write(cwd, SERVERS)
+    user.trust.is_asking = False
+    assert await user.servers(cwd) == []
+    assert user.asked == []
+
+
+HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "large": (lambda path: path.write_text(" " * 300_000), "it has more than 256 kB"),
+    "not JSON": (lambda path: path.write_text("{"), "no valid JSON"),
+    "not UTF-8": (lambda path: path.write_bytes(b'{"mcpServers": {"\xff": {}}}'), "no valid JSON"),
+    "nested": (lambda path: path.write_text('{"mcpServers": ' + "[" * 100_000), "no valid JSON"),
+    "no map": (lambda path: path.write_text('{"mcpServers": 5}'), "a map from names to servers"),
+    "an array": (lambda path: path.write_text("[]"), "no valid JSON"),
+    "many": (lambda path: path.write_text(json.dumps({"mcpServers": {str(n): {} for n in range(99)}})), "99 servers"),
+    "a FIFO": (lambda path: os.mkfifo(path), "cannot be read"),
+    "a directory": (lambda path: path.mkdir(), "cannot be read"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), "cannot be read"),
+    "a loop": (lambda path: path.symlink_to(path), "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+async def test_a_faulty_file_is_refused_in_words(user: User, tmp_path: Path, kind: str) -> None:
+    make, words = HOSTILE[kind]
+    make(tmp_path / ".mcp.json")
+    with anyio.fail_after(30), pytest.raises(ServerError, match=words):
+        await user.trust.servers(str(tmp_path), user.said.append)
+    assert user.asked == []
+
+
+async def test_escapes_are_shown_as_such(user: User, cwd: Path) -> None:
+    write(cwd, {"a\x1b[2Jb": {"url": "http://h/\u202e"}})
+    await user.servers(cwd, "later")
+    assert user.asked[0].servers[0].name == "a\\x1b[2Jb"
+    assert user.asked[0].servers[0].words == "http://h/\\u202e"
+    assert "\x1b" not in user.said[0]
+
+
+async def test_answers_that_cannot_be_kept_are_told(user: User, cwd: Path) -> None:
+    user.trust.directory = None
+    with pytest.raises(OSError, match="no state directory"):
+        await user.trust.servers(str(cwd), user.said.append)
