@@ -316,7 +316,7 @@ async def test_a_turn_with_the_first_adapters_of_claude(free_host: Host) -> None
     (host.cwd / "main.py").write_text("old\n")
     host.config["agents"]["claude"] = {}
     script = host.script(CLAUDE)
-    host.hello(agents={"claude": {"command": script.argv, "mcp_servers": [{"name": "m", "command": "/bin/m"}]}})
+    host.hello(agents={"claude": {"command": script.argv, "mcp_servers": [{"name": "m", "command": "/bin/sh"}]}})
     host.open(1, "claude")
     host.prompt("go")
     asked = await host.editor.until_event(events.Permission)
@@ -332,7 +332,7 @@ async def test_a_turn_with_the_first_adapters_of_claude(free_host: Host) -> None
     [server] = script.received("session/new")[0]["params"]["mcpServers"]
     assert server == {
         "name": "m",
-        "command": "/bin/m",
+        "command": "/bin/sh",
         "args": [],
         "env": [],
     }  # with a `type` it would be a URL to them
