@@ -251,7 +251,13 @@ class ChangeTracker:
                 break
         if entry is not None and entry.is_guessed and one.after is not None:
             await self._correct(path, entry, one.before)
-        if before == now or path in self._saving:  # the user saves it: `saved` will be called
+        if path in self._saving:  # the user saves it: `saved` will be called
+            return None
+        if before == now:
+            if (
+                now != one.after
+            ):  # it came and went while this scan ran; the next one must not take it for the last state
+                self.ledger.set_on_disk(path, now)
             return None
         verdict: Verdict | None = None
         if entry is None or buffer is None:

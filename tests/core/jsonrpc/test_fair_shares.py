@@ -31,7 +31,8 @@ async def test_others_have_their_turn_between_the_messages_of_one_read(monkeypat
 
 
 async def test_messages_that_are_no_work_are_not_cut_into_slices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatcher, "SLICE_SECONDS", 1000)
+    for module in (connection, dispatcher):
+        monkeypatch.setattr(module, "SLICE_SECONDS", 1000)
     async with connected() as peer:
         await peer.say(NOTE * 100)
         assert (len(peer.handler.log), peer.handler.catches) == (100, 1)
