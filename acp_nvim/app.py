@@ -263,6 +263,8 @@ class App:
         session.cancelling.patience = Patience(self._config.timeouts.cancel / 1000)
         session.changes.snapshot_wait = self._config.timeouts.snapshot / 1000
         session.turns.background.seconds = self._config.timeouts.background / 1000
+        session.after_turn.settings = self._config.after_turn
+        session.after_turn.checks.seconds = self._config.timeouts.after_turn / 1000
         session.requests.files.access.asks = self._config.fs.outside == "ask"
 
     def _disk_changed(self, news: messages.DiskChanged) -> None:

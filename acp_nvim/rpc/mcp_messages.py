@@ -1,10 +1,10 @@
-"""Messages about MCP servers, the editor's own and those of projects, as in `rpc/messages.py`."""
+"""Messages about what agents get of the editor, as in `rpc/messages.py`: MCP servers, problems after a turn."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from acp_nvim.rpc.message_base import Message
+from acp_nvim.rpc.message_base import Message, SessionMessage
 from acp_nvim.ui.editor import ToolAnswer
 
 
@@ -20,3 +20,7 @@ class ProjectServersAnswer(Message):
 
     id: int  #: of the question
     answer: Literal["use", "never", "later"]  #: `never`: not this content; `later`: ask again in the next Neovim
+
+
+class SendProblems(SessionMessage):
+    """Send the agent what the checks after its turn have found."""

@@ -16,6 +16,7 @@ from acp_nvim.limits import (
     SNAPSHOT_WAIT_SECONDS,
 )
 from acp_nvim.permissions.rules import Rule
+from acp_nvim.session.checks import COMMAND_SECONDS, CheckSettings
 
 
 class Fs(msgspec.Struct):
@@ -33,6 +34,7 @@ class Timeouts(msgspec.Struct):
     idle: float = IDLE_SECONDS * 1000
     background: float = QUIET_SECONDS * 1000
     snapshot: float = SNAPSHOT_WAIT_SECONDS * 1000
+    after_turn: float = COMMAND_SECONDS * 1000
 
 
 class Protocol(msgspec.Struct):
@@ -80,6 +82,7 @@ class Config(msgspec.Struct):
     mcp: Mcp = msgspec.field(default_factory=Mcp)
     mcp_servers: dict[str, Any] | list[Any] = {}
     project_mcp_servers: str | bool = "ask"
+    after_turn: CheckSettings = msgspec.field(default_factory=CheckSettings)
     protocol: Protocol = msgspec.field(default_factory=Protocol)
     history: HistorySettings = msgspec.field(default_factory=HistorySettings)
     state: State = msgspec.field(default_factory=State)

@@ -52,6 +52,8 @@ class BlockCancelling:
         self._presenter = presenter
         self._terminals = terminals
         self._at_work = at_work
+        self.own_commands: dict[str, Callable[[], object]] = {}
+        """How to end commands that the plugin runs for itself, by the ids of their terminals."""
         self._asked: list[Item] = []  # those that have not ended
 
     def find(self, number: int, terminal: int = 0, ours: bool = True) -> Item | str:
@@ -80,7 +82,9 @@ class BlockCancelling:
         """Cancel an item that `find` has returned. A refusal is shown in the chat, unless the item has ended."""
         subject, at_work = item.subject, self._at_work()
         self._asked.append(item)
-        if isinstance(subject, Terminal) and subject.ours:
+        if isinstance(subject, Terminal) and subject.terminal_id in self.own_commands:
+            self.own_commands[subject.terminal_id]()
+        elif isinstance(subject, Terminal) and subject.ours:
             self._terminals.end(subject.terminal_id)
         elif at_work is not None and (call := _call(*at_work, subject)) is not None:
             peer = at_work[0]
@@ -109,7 +113,8 @@ class BlockCancelling:
         """Whether that can be cancelled alone; a later agent process may use its id for something else."""
         transcript = self._presenter.transcript
         if isinstance(subject, Terminal) and subject.ours:
-            return ours and self._terminals.is_running(subject.terminal_id)
+            is_running = subject.terminal_id in self.own_commands or self._terminals.is_running(subject.terminal_id)
+            return ours and is_running
         if not subject.cancellable or self._at_work() is None:
             return False
         if isinstance(subject, Terminal):

@@ -107,7 +107,8 @@ class Prompt(msgspec.Struct):
     """One message of the user; `shown`: it is in the transcript.
 
     `id` comes from the editor and is unique in one Neovim; else the queue assigns one. `read` reads the files once,
-    when the user sends the prompt; await `ready` before using it.
+    when the user sends the prompt; await `ready` before using it. `round_number` counts the prompts that the plugin has
+    sent by itself since the last one of the user's, from 1.
     """
 
     text: str
@@ -116,6 +117,7 @@ class Prompt(msgspec.Struct):
     shown: bool = False
     reading: anyio.Event | None = None
     found: list[Found] = []
+    round_number: int = 0
 
     def transcript_text(self) -> str:
         """Return the text for the transcript, with the items that the text does not mention."""
@@ -224,10 +226,15 @@ def _link(uri: str, name: str, mime_type: str | None = None) -> ContentBlock:
 
 def _quoted(name: str, text: str) -> ContentBlock:
     """Return the text in a code fence, for agents without resources."""
+    return TextContent(text=readable(f"{name}:\n{fenced(text)}"))
+
+
+def fenced(text: str) -> str:
+    """Return the text in a code fence of markdown, which it cannot end."""
     fence = "```"
     while fence in text:
         fence += "`"
-    return TextContent(text=readable(f"{name}:\n{fence}\n{text}\n{fence}"))
+    return f"{fence}\n{text}\n{fence}"
 
 
 async def read_item(item: ContextItem) -> Found:

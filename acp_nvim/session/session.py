@@ -13,6 +13,7 @@ from acp_nvim.acp.answers import Opened
 from acp_nvim.acp.dialect import Place
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.session import failures
+from acp_nvim.session.after_turn import AfterTurn
 from acp_nvim.session.auth.sign_ins import SignIn
 from acp_nvim.session.cancelling import Cancelling
 from acp_nvim.session.config.configuration import Configuration
@@ -24,7 +25,7 @@ from acp_nvim.session.mcp_servers import SessionMcpServers
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.services import Services
-from acp_nvim.session.state import AT_REST, PUBLIC, Effect, Event, State, StateMachine
+from acp_nvim.session.state import PUBLIC, Effect, Event, State, StateMachine
 from acp_nvim.session.steering import Steering
 from acp_nvim.session.subagents import ParentConversation, Subagents
 from acp_nvim.session.transcript.presenter import Presenter
@@ -62,6 +63,7 @@ class Session(ParentConversation):
         self.cancelling = Cancelling(self.states, self.turns, self.queue, self.tasks.spawn, self._leave_peer)
         self.steering = Steering(self.turns, self.queue, self.tasks.spawn, self.at_work, self.open)
         self.configuration = Configuration(agent, self.presenter, services, self.at_work, self.tasks, journal)
+        self.after_turn = AfterTurn(self.turns, self.changes, self.queue, self.blocks, services, self.prompt)
         self._has_work = False
         self._task: anyio.Event | None = None
 
@@ -112,7 +114,7 @@ class Session(ParentConversation):
 
     def cancel(self, force: bool = False) -> None:
         """Cancel what is in progress, see `session/state.py`; with `force`, end the agent's process if necessary."""
-        if self.sign_in.cancel() and self.states.now.turn is None and self.states.now.base in AT_REST:
+        if self.after_turn.cancel() or (self.sign_in.cancel() and self.states.is_at_rest):
             return
         self.states.on("insist" if force else "cancel")
         self.publish_status()
@@ -192,6 +194,7 @@ class Session(ParentConversation):
     async def _send_queue(self) -> None:
         while self._next_peer() is not None:
             await self.cancelling.wait()
+            await self.after_turn.stopped()
             await self.changes.wait_before_prompt()  # show what the last turn did before the next one
             await self.configuration.settle()  # the prompt gets the mode that was set before it
             peer = self._next_peer()
@@ -310,7 +313,7 @@ class Session(ParentConversation):
     def is_busy(self) -> bool:
         """Whether anything is in progress that needs the agent."""
         goes_on = self.state in ("starting", "running", "background", "waiting") or self.queue.next is not None
-        works = bool(self.turns.turn.background) or self.subagents.is_busy
+        works = bool(self.turns.turn.background) or self.subagents.is_busy or self.after_turn.is_checking
         return goes_on or works or self.requests.terminals.running
 
     def on_gone(self, failure: Failure | None) -> None:
@@ -366,6 +369,7 @@ class Session(ParentConversation):
             self.subagents.leave,
             self.configuration.leave,
             self.mcp.close,
+            self.after_turn.stop,
             partial(self.states.on, event),
             self.publish_status,
             self.turns.abandon,
@@ -388,6 +392,7 @@ class Session(ParentConversation):
             review=self.changes.counts,
             worktree=self.worktree,
             mcp=self.mcp.views,
+            checks=self.after_turn.state,
             directories=self.roots.directories if self.states.now.wanted else [],
             asleep=self.states.now.base == "asleep",
             takes=PromptTypes(takes.image, takes.audio, takes.embedded_context) if takes else None,

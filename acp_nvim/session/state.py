@@ -199,6 +199,11 @@ class StateMachine:
     def __repr__(self) -> str:
         return f"<StateMachine {self.now}>"
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing happens until the user, or the agent, acts."""
+        return self.now.turn is None and self.now.base in AT_REST
+
     def on(self, event: Event) -> None:
         """Take `event`; if the topmost state changes, call `on_change` before the effects."""
         before = self.now.state

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Iterable
 from typing import Final
 
 import anyio
@@ -13,6 +14,7 @@ from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.errors import Severity
 from acp_nvim.file_time import now
 from acp_nvim.limits import SNAPSHOT_WAIT_SECONDS
+from acp_nvim.review.change import ChangeRecord
 from acp_nvim.review.ledger import TurnLog
 from acp_nvim.review.named_files import NamedFiles
 from acp_nvim.review.reviews import Reviews
@@ -48,6 +50,8 @@ class TurnChanges:
         self.tasks = tasks
         self.named = NamedFiles(reviews, roots, tasks)
         self.snapshot_wait = SNAPSHOT_WAIT_SECONDS
+        self.changed: set[str] = set()
+        """Paths of files that are still there and that the agent has changed, or may have; somebody else clears it."""
         self._roots = roots
         self._presenter = presenter
         self._turn = 0
@@ -240,6 +244,7 @@ class TurnChanges:
             await self._guarded_look()
             made = await self.reviews.conclude(self.log, self.reviews.workspaces.at(self._roots.directories[0]))
             if made is not None:
+                self._note_changed(made.changes)
                 shown = self._presenter.transcript.summary(made.id, made.time, file_views(made.changes))
                 self._presenter.publish(shown)
         except Exception:
@@ -248,6 +253,13 @@ class TurnChanges:
             if turn == self._turn:  # no other turn has begun meanwhile
                 self.log.active = self.log.active and goes_on
             self.tasks.spawn(self._keep)
+
+    def _note_changed(self, changes: Iterable[ChangeRecord]) -> None:
+        for one in changes:
+            if one.after is not None and one.by in ("agent", "unknown"):
+                self.changed.add(one.path)
+            else:
+                self.changed.discard(one.path)
 
     def forget(self) -> None:
         """Record nothing more, as the conversation is over, once the changes of its last turn are known."""

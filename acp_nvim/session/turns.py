@@ -67,6 +67,10 @@ class Turns:
     ) -> None:
         self.turn = Turn()
         self.presenter = presenter
+        self.on_begin: Callable[[Prompt | None], None] = lambda prompt: None
+        """Called before a turn begins, with its prompt if it has one."""
+        self.on_end: Callable[[str], None] = lambda stop_reason: None
+        """Called when a turn has ended, with its stop reason; "cancelled" also if the agent does not say so."""
         self._agent = changes.log.agent
         self._key = presenter.transcript.session
         self._states = states
@@ -136,6 +140,7 @@ class Turns:
             self._changes.end(goes_on=True)
         else:
             self.presenter.prompt(prompt)
+        self.on_begin(prompt)
         self.begin(prompted=True, continues=continues)
         if continues:
             try:
@@ -219,6 +224,8 @@ class Turns:
         """
         if not continues:
             self.presenter.close_calls("unfinished", self._requests.rejected, self.turn.background)
+        if not prompted:
+            self.on_begin(None)
         self.presenter.transcript.begin_turn(prompted, continues, self.turn.background)
         if not continues:
             self._requests.begin_turn()
@@ -323,6 +330,7 @@ class Turns:
             partial(self.presenter.publish, ended),
             partial(self.presenter.publish, events.FilesMaybeChanged(session=self._key)),
             partial(self._changes.end, goes_on=bool(self.turn.background)),
+            partial(self.on_end, "cancelled" if self._requests.permissions.refusing else stop_reason),
             self.presenter.publish_status,
         )
 

@@ -169,6 +169,10 @@ class McpServerView(msgspec.Struct, omit_defaults=True):
     calls: dict[str, int] | None = None  #: how often the agent called each tool, if that is known
 
 
+ChecksState = Literal["running", "found"]
+"""State of the checks after a turn; `found`: there are problems that can be sent to the agent."""
+
+
 class StatusView(msgspec.Struct, omit_defaults=True):
     """The state of a session, as `status()` returns it."""
 
@@ -199,4 +203,5 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     directories: list[str] = []  #: real paths of the directories in which the agent works
     takes: PromptTypes | None = None  #: None while no agent runs
     mcp: list[McpServerView] = []  #: the MCP servers that the agent was given
+    checks: ChecksState | None = None  #: the checks after the turn: `running`, or `found`
     asleep: bool = False  #: the agent was stopped because it was idle; the next prompt starts it again

@@ -116,6 +116,12 @@ function M.cancel(args)
   end)
 end
 
+function M.send_problems()
+  to(sessions.current_owner(), function(session)
+    return requests.send(session, "send_problems")
+  end)
+end
+
 function M.close()
   local session = sessions.current()
   if not session then

@@ -21,7 +21,7 @@ local by_name = {}
 local children = { [""] = {} }
 for _, option in ipairs(schema) do
   by_name[option.name] = option
-  local group, leaf = option.name:match("^(%w+)%.(.+)$")
+  local group, leaf = option.name:match("^([%w_]+)%.(.+)$")
   if group and not children[group] then
     children[group] = {}
     table.insert(children[""], group)
@@ -33,7 +33,7 @@ end
 local function defaults()
   local out = {}
   for _, option in ipairs(schema) do
-    local group, leaf = option.name:match("^(%w+)%.(.+)$")
+    local group, leaf = option.name:match("^([%w_]+)%.(.+)$")
     local at = out
     if group then
       out[group] = out[group] or {}

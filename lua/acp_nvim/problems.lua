@@ -1,4 +1,6 @@
 -- Tells which diagnostics are new since the beginning of a turn.
+require("acp_nvim.problems.settling") -- from now on it is known which text each language server has
+
 local M = {}
 
 local api = vim.api

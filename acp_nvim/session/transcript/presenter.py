@@ -126,6 +126,13 @@ class Presenter:
             self._told.add(what)
             self.notice(level, text)
 
+    def own_call(self, patch: ToolCallPatch) -> None:
+        """Show a tool call of this plugin's own, at once. It is no evidence of what the agent does."""
+        call, _ = self.transcript.tool_call(updates.ToolCallChanged(patch))
+        self.caught_up()
+        if call.finished:
+            self.publish(events.FilesMaybeChanged(session=self._key))
+
     def caught_up(self) -> None:
         """Publish the pending changes, as all messages that have arrived are handled."""
         self._publish_stale()

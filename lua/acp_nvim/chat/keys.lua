@@ -54,6 +54,7 @@ function M.attach_chat(session)
   attach_both(session, bufnr, "chat")
   keymaps.map(bufnr, "n", "focus_prompt", focus_prompt, session)
   keymaps.map(bufnr, "n", "close", windows.close, session)
+  keymaps.map(bufnr, "n", "send_problems", requests.send, sessions.owner(session) or session, "send_problems")
   keymaps.map(bufnr, "n", "cancel_block", lazy.fn("acp_nvim.chat.cancelling", "key"), session)
   for _, action in ipairs({ "open", "details" }) do
     local run = lazy.fn("acp_nvim.chat.targets", action)

@@ -90,6 +90,16 @@ MCP servers for all agents: a map from names to servers, like `{ command = "npx"
 `{ url = "https://...", headers = { ... } }`. See |acp_nvim-mcp-servers|.]]),
   option("project_mcp_servers", { "ask", false }, "ask")([[
 Whether you are asked to use the MCP servers of a project's `.mcp.json`. `false`: they are never used.]]),
+  option("after_turn.diagnostics", { false, "error", "warn", "info", "hint" }, false)([[
+Which problems are looked for after a turn, in the files that it has changed: those that are new since its beginning
+and at least that severe. They are offered to be sent to the agent. See |acp_nvim-after-turn|.]]),
+  option("after_turn.command", "string")([[
+A command, such as `make test`, that is run in the session's directory after a turn that has changed files. If it
+fails, the end of its output is offered to be sent to the agent.]]),
+  option("after_turn.auto", "boolean", false)([[
+Whether what these checks find is sent to the agent by itself, as the next prompt.]]),
+  option("after_turn.rounds", "number", 3)([[
+How often that is done, until you send a prompt of your own.]]),
   option("config.keep", "boolean", false)([[
 Whether new sessions of an agent begin with the mode, model or option that you set last. Otherwise only values set
 with a bang (`:AcpConfig!`) are kept. See |acp_nvim-config|.]]),
@@ -202,6 +212,8 @@ started by itself is over. With version 2 of the protocol the agent ends it. See
   option("timeouts.snapshot", "number", 800)([[
 Milliseconds that a prompt waits for the snapshot of the files. A longer snapshot continues in the background: a
 file that the agent changes meanwhile may be shown without its old text. See |acp_nvim-review|.]]),
+  option("timeouts.after_turn", "number", 600000)([[
+Milliseconds that `after_turn.command` may take; then it is ended, and counts as failed.]]),
   option("timeouts.idle", "number", 1800000)([[
 Milliseconds without a turn, a question or a command in any of its sessions after which the process of an agent is
 stopped. Only when all sessions can be resumed: the next prompt starts the agent again. 0: never.
@@ -225,6 +237,7 @@ stopped. Only when all sessions can be resumed: the next prompt starts the agent
   key("mode_next", "<M-m>", "Chat and prompt: the agent's next mode."),
   key("model", "<M-l>", "Chat and prompt: choose the model."),
   key("config", "<M-c>", "Chat and prompt: set what the agent offers to set."),
+  key("send_problems", "gp", "Chat: send the agent what the checks after its turn have found."),
   key("details", "K", "Chat, on a tool call or a permission: all that there is of the tool call."),
   key("next_message", "]]", "Chat: your next message."),
   key("previous_message", "[[", "Chat: your previous message."),

@@ -3,6 +3,7 @@ local autocmds = require("acp_nvim.autocmds")
 local buffers = require("acp_nvim.buffers")
 local calls = require("acp_nvim.chat.calls")
 local chat_buffer = require("acp_nvim.chat.buffer")
+local config = require("acp_nvim.config")
 local details = require("acp_nvim.chat.targets.details")
 local drafts = require("acp_nvim.prompt.drafts")
 local export = require("acp_nvim.sessions.export")
@@ -149,7 +150,7 @@ return {
   turn_start = function(session, event)
     plans.end_turn(session)
     follow.turn_began(session.key)
-    if vim.iter(session.status.mcp or {}):any(is_own) then
+    if config.get().after_turn.diagnostics or vim.iter(session.status.mcp or {}):any(is_own) then
       problems.mark(session.key)
     end
     prompt.suggest(session, "")

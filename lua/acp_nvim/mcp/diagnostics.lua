@@ -96,7 +96,7 @@ local function note_of(buffers, silent, failed, args)
     notes[#notes + 1] = ("Not settled: %s has not looked at the present text yet. Try again in a moment."):format(names)
   end
   local without = vim.tbl_filter(function(bufnr)
-    return #vim.lsp.get_clients({ bufnr = bufnr }) == 0 and #vim.diagnostic.get(bufnr) == 0
+    return not args.brief and #vim.lsp.get_clients({ bufnr = bufnr }) == 0 and #vim.diagnostic.get(bufnr) == 0
   end, args.paths and buffers or {})
   if #without > 0 then
     local names = vim.tbl_map(function(bufnr)
@@ -119,7 +119,7 @@ function M.list(args, answer)
     end
     local lines = list(buffers, args)
     local note = note_of(buffers, silent, failed, args)
-    answer({ lines = #lines > 0 and lines or { "No diagnostics." }, note = note })
+    answer({ lines = (#lines > 0 or args.brief) and lines or { "No diagnostics." }, note = note })
   end
   if left == 0 then
     return finish()

@@ -2,7 +2,7 @@
 local M = {}
 
 local api = vim.api
-local GROUP = api.nvim_create_augroup("acp_nvim.problems", {})
+local GROUP = api.nvim_create_augroup("acp_nvim.settling", {})
 local QUIET_MS = 150 -- after the last diagnostics: some servers publish them in steps
 local POLL_MS = 25
 local PUBLISH = "textDocument/publishDiagnostics"
@@ -98,8 +98,12 @@ api.nvim_create_autocmd({ "BufUnload", "LspDetach" }, {
   end,
 })
 
-for _, client in ipairs(vim.lsp.get_clients()) do
+for _, client in ipairs(package.loaded["vim.lsp"] and vim.lsp.get_clients() or {}) do
   observe(client)
+  watches[client.id] = {}
+  for bufnr in pairs(client.attached_buffers) do -- it has looked at the text that there is now
+    watches[client.id][bufnr] = { tick = api.nvim_buf_get_changedtick(bufnr), sent = 0, heard = 0 }
+  end
 end
 
 ---Asks a client for diagnostics that publishes none by itself: Neovim only asks for files that are visible.
@@ -122,7 +126,7 @@ local function is_settled(client, bufnr)
   end
   local one = (watches[client.id] or {})[bufnr]
   if not one then
-    return true -- it has had the text since before it was watched
+    return true -- it was sent no text, so it has no opinion about it
   end
   pull(client, bufnr, one)
   local has_text = one.tick == api.nvim_buf_get_changedtick(bufnr)

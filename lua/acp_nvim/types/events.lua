@@ -6,6 +6,9 @@
 ---Who changed a file: the agent, the user, it is not known, or the agent for its own state in the project.
 ---@alias acp.By "agent"|"state"|"unknown"|"user"
 
+---State of the checks after a turn; `found`: there are problems that can be sent to the agent.
+---@alias acp.ChecksState "found"|"running"
+
 ---@alias acp.FieldKind "boolean"|"choice"|"choices"|"integer"|"number"|"text"|"unknown"
 
 ---An operation that an agent supports for its sessions.
@@ -128,6 +131,7 @@
 ---@field directories? string[] real paths of the directories in which the agent works
 ---@field takes? acp.PromptTypes nil while no agent runs
 ---@field mcp? acp.McpServer[] the MCP servers that the agent was given
+---@field checks? acp.ChecksState the checks after the turn: `running`, or `found`
 ---@field asleep? boolean the agent was stopped because it was idle; the next prompt starts it again
 
 ---The tokens in the context window, and the cost of the session.

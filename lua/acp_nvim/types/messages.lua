@@ -13,6 +13,7 @@
 ---@field mcp? acp.host.Mcp
 ---@field mcp_servers? table<string, any>|any[]
 ---@field project_mcp_servers? string|boolean
+---@field after_turn? acp.CheckSettings
 ---@field protocol? acp.host.Protocol
 ---@field history? acp.host.HistorySettings
 ---@field state? acp.host.State
@@ -30,6 +31,7 @@
 ---@field idle? number
 ---@field background? number
 ---@field snapshot? number
+---@field after_turn? number
 
 ---When to ask for permissions, and rules that answer: section `permissions` of `setup()`.
 ---@class acp.host.Permissions
@@ -47,6 +49,14 @@
 ---Whether agents get the editor as an MCP server: section `mcp` of `setup()`.
 ---@class acp.host.Mcp
 ---@field enabled? boolean
+
+---What is checked after a turn: section `after_turn` of `setup()`. `diagnostics` is the least severity of the problems
+---that count. At most `rounds` prompts are sent by themselves.
+---@class acp.CheckSettings
+---@field diagnostics? string|boolean
+---@field command? string
+---@field rounds? number
+---@field auto? boolean
 
 ---Which drafts of the protocol are used: section `protocol` of `setup()`.
 ---@class acp.host.Protocol
@@ -452,3 +462,7 @@
 ---@class acp.message.ProjectServersAnswer
 ---@field id integer of the question
 ---@field answer "later"|"never"|"use" `never`: not this content; `later`: ask again in the next Neovim
+
+---Send the agent what the checks after its turn have found.
+---@class acp.message.SendProblems
+---@field session integer its key

@@ -1,0 +1,185 @@
+"""Checks after a turn: new problems in the files that it has changed, and a command of the user's such as the tests."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Callable, Sequence
+from typing import Final
+
+import anyio
+import msgspec
+
+from acp_nvim.acp.tool_call import TerminalShown, ToolCallPatch
+from acp_nvim.lazy import pattern
+from acp_nvim.process.guarding import guard_of_host
+from acp_nvim.session.prompt import fenced
+from acp_nvim.session.services import Services
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.session.transcript.shown_terminals import ShownTerminals
+from acp_nvim.tasks import Tasks
+from acp_nvim.terminals.command_line import command_to_run
+from acp_nvim.terminals.terminal import Ended, Listener, Terminal
+
+OUTPUT_BYTES: Final = 16 * 1024
+"""The end of a command's output that is kept for the agent: the failures of most test runs."""
+PROBLEM_LINES: Final = 100
+"""Problems that are listed for the agent; the others are counted."""
+SETTLE_SECONDS: Final = 10.0
+"""Time for the language servers to look at the changed files."""
+COMMAND_SECONDS: Final = 600.0
+"""Time for the command, if the configuration has no other."""
+
+_POSITION = pattern(r":\d+:\d+: ")
+_DURATION = pattern(r"\d+\.\d+")
+
+log = logging.getLogger(__name__)
+
+
+class CheckSettings(msgspec.Struct):
+    """What is checked after a turn: section `after_turn` of `setup()`.
+
+    `diagnostics` is the least severity of the problems that count. At most `rounds` prompts are sent by themselves.
+    """
+
+    diagnostics: str | bool = False
+    command: str | None = None
+    rounds: float = 3
+    auto: bool = False
+
+
+class FailedCommand(msgspec.Struct, frozen=True):
+    """A command that did not succeed: how it ended, and the end of its output."""
+
+    line: str
+    how: str
+    output: str
+
+
+class Findings(msgspec.Struct, frozen=True):
+    """What the checks have found. `problems` are lines like `path:line:col: error: text`."""
+
+    problems: Sequence[str] = ()
+    command: FailedCommand | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.problems) or self.command is not None
+
+    @property
+    def words(self) -> str:
+        """A short sentence for the user, without a full stop."""
+        parts = []
+        if self.problems:
+            number = len(self.problems)
+            parts.append("1 new problem" if number == 1 else f"{number:,} new problems")
+        if self.command is not None:
+            parts.append(f"`{self.command.line}` {self.command.how}")
+        return ", ".join(parts)
+
+    def prompt(self) -> str:
+        """Return the prompt that tells the agent of them."""
+        parts = ["Checks after your last turn have found problems."]
+        if self.problems:
+            shown, left = self.problems[:PROBLEM_LINES], len(self.problems) - PROBLEM_LINES
+            more = [f"… and {left:,} more"] if left > 0 else []
+            parts.append("New diagnostics in files that you have changed:\n" + fenced("\n".join([*shown, *more])))
+        if self.command is not None:
+            words = f"`{self.command.line}` {self.command.how}."
+            output = self.command.output.strip("\n")
+            parts.append(
+                f"{words} The end of its output:\n{fenced(output)}" if output.strip() else f"{words} No output."
+            )
+        return "\n\n".join(parts)
+
+    def same_as(self, earlier: Findings) -> bool:
+        """Whether an agent has got no further since: the same problems, in whatever lines, and the same output."""
+        return self._kind() == earlier._kind()
+
+    def _kind(self) -> tuple[list[str], str]:
+        output = "" if self.command is None else f"{self.command.how}\n{_DURATION.sub('', self.command.output)}"
+        return sorted(_POSITION.sub(": ", one) for one in self.problems), output
+
+
+class Checks:
+    """Carries out the checks of one session. The command is shown as a tool call of the plugin's own.
+
+    While it runs, it is in `commands` with `cancel`, by the id of its terminal.
+    """
+
+    def __init__(
+        self,
+        presenter: Presenter,
+        services: Services,
+        tasks: Tasks,
+        commands: dict[str, Callable[[], object]],
+        cancel: Callable[[], object],
+    ) -> None:
+        self.seconds = COMMAND_SECONDS
+        self._commands = commands
+        self._cancel = cancel
+        self._presenter = presenter
+        self._services = services
+        self._shown = ShownTerminals(presenter, tasks)
+
+    async def problems(self, paths: Sequence[str], least: str) -> list[str]:
+        """Return the problems of these files that are new since the beginning of the turn."""
+        from acp_nvim.mcp.tool import ToolError  # loaded with the first client otherwise
+
+        arguments = {
+            "session": self._presenter.transcript.session,
+            "cwd": self._presenter.cwd,
+            "paths": list(paths),
+            "severity": least,
+            "wait_ms": int(SETTLE_SECONDS * 1000),
+            "since_turn": True,
+            "brief": True,
+        }
+        try:
+            answer = await self._services.mcp.calls.ask("diagnostics", arguments)
+        except ToolError as error:
+            log.warning("the diagnostics after a turn: %s", error)
+            self._presenter.notice("warn", "The diagnostics after the turn are not known: Neovim has not answered.")
+            return []
+        if answer.note:
+            self._presenter.notice("info", f"The diagnostics after the turn may not be complete. {answer.note}")
+        return answer.lines
+
+    async def command(self, line: str) -> FailedCommand | None:
+        """Run the command; return None if it succeeds, or cannot be run. A cancellation ends it."""
+        call = terminal_id = f"acp_nvim:check:{secrets.token_hex(6)}"  # random: agents choose ids, too
+        run = command_to_run(line, [], self._presenter.cwd, {})
+        try:
+            terminal = await Terminal.start(run, OUTPUT_BYTES, guard_of_host())
+        except (OSError, ValueError) as error:  # ValueError: a NUL
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            self._presenter.notice("warn", f"`{line}` (after_turn.command) cannot be run: {reason}.")
+            return None
+        self._shown.begin(terminal_id, line, run.cwd)
+        begun = ToolCallPatch(tool_call_id=call, title=line, kind="execute", status="in_progress")
+        begun.content = [TerminalShown(terminal_id)]
+        self._presenter.own_call(begun)
+        status = "cancelled"
+        self._commands[terminal_id] = self._cancel
+        try:
+            how = await self._wait(terminal, terminal_id)
+            status = "failed" if how else "completed"
+        finally:
+            del self._commands[terminal_id]
+            self._shown.end(terminal_id, terminal.ended or Ended())
+            self._presenter.own_call(ToolCallPatch(tool_call_id=call, status=status))
+        return FailedCommand(line, how, terminal.output.text) if how else None
+
+    async def _wait(self, terminal: Terminal, terminal_id: str) -> str:
+        """Wait for the end of the command, and end what it leaves running; return how it failed, "" if it did not."""
+        listener = Listener(lambda data: self._shown.printed(terminal_id, data), lambda _: None)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(terminal.run, listener)
+            with anyio.move_on_after(self.seconds) as limit:
+                await terminal.wait()
+            tasks.cancel_scope.cancel()
+        if limit.cancelled_caught:
+            return f"has not ended within {self.seconds:g} s"
+        ended = await terminal.wait()
+        if ended.signal is not None:
+            return f"was ended by {ended.signal}"
+        return f"failed (exit code {ended.exit_code})" if ended.exit_code else ""
