@@ -55,6 +55,7 @@ M.links = {
   AcpQueueTitle = "Title",
   AcpReviewHint = "Comment",
   AcpReviewMore = "Comment",
+  AcpReviewComment = "DiagnosticInfo",
   AcpReviewGroup = "Title",
   AcpReviewUnknown = "DiagnosticWarn",
   AcpReviewSignAdd = "Added",
