@@ -43,8 +43,8 @@ local function body(name, module)
 end
 
 ---@return string[]
-local function review_words(lead)
-  return require("acp_nvim.review.commands").complete(lead)
+local function review_words(lead, line)
+  return require("acp_nvim.review.commands").complete(lead, line)
 end
 
 ---@return string[]
@@ -92,7 +92,7 @@ command("AcpReview", body("review", "acp_nvim.review.commands"), {
   bang = true,
   range = true,
   complete = review_words,
-  desc = "Review what the agent changed (! all of the session)",
+  desc = "Review what the agent changed (! all of the session), comment on lines",
 })
 command("AcpRestore", body("restore", "acp_nvim.review.commands"), {
   nargs = "?",
@@ -243,6 +243,9 @@ map("n", "<Plug>(AcpReviewNext)", "<Cmd>AcpReview next<CR>", { desc = "Next hunk
 map("n", "<Plug>(AcpReviewPrevious)", "<Cmd>AcpReview prev<CR>", { desc = "Previous hunk of the agent's" })
 map("n", "<Plug>(AcpReviewKeepAll)", "<Cmd>AcpReview keepall<CR>", { desc = "Keep all of this file" })
 map("n", "<Plug>(AcpReviewRejectAll)", "<Cmd>AcpReview rejectall<CR>", { desc = "Reject all of this file" })
+map("n", "<Plug>(AcpReviewComment)", "<Cmd>AcpReview comment<CR>", { desc = "Comment on this line" })
+map("x", "<Plug>(AcpReviewComment)", ":AcpReview comment<CR>", { silent = true, desc = "Comment on the selection" })
+map("n", "<Plug>(AcpReviewSend)", "<Cmd>AcpReview send<CR>", { desc = "Send the comments to the agent" })
 map("n", "<Plug>(AcpRestore)", "<Cmd>AcpRestore<CR>", { desc = "Go back to before a turn" })
 for name, word in pairs({ Keep = "keep", Reject = "reject", Mine = "mine", Theirs = "theirs", Both = "both" }) do
   local plug, desc = ("<Plug>(AcpReview%s)"):format(name), ("Review: %s"):format(word)

@@ -25,16 +25,6 @@ function M.complete_sessions(lead)
   return session_arguments.complete_sessions(lead, agents.names())
 end
 
----@param fresh boolean an existing session will not do
----@param go fun(agent: string?) called with the agent of the new session if the user had to choose one
-local function with_agent(fresh, go)
-  if not fresh and sessions.usable() then
-    go(nil)
-  else
-    agents.choose(go)
-  end
-end
-
 function M.chat(args)
   local agent, beginning, problem = session_arguments.chat(args.fargs)
   if problem then
@@ -47,7 +37,7 @@ function M.chat(args)
     client.chat(args.args, args.bang)
     return
   end
-  with_agent(args.bang, function(chosen)
+  client.with_agent(args.bang, function(chosen)
     client.chat(chosen, args.bang)
   end)
 end
@@ -76,7 +66,7 @@ end
 
 function M.prompt(args)
   local item = selection(args)
-  with_agent(false, function(chosen)
+  client.with_agent(false, function(chosen)
     if vim.trim(args.args) ~= "" then
       client.prompt(args.args, { agent = chosen, context = item and { item } or nil, mentions = true })
       return

@@ -201,7 +201,8 @@ def test_it_is_not_called_nothing_once_it_is_told(editor):
 
 def test_words(editor):
     assert editor.lua("return vim.fn.getcompletion('AcpReview ', 'cmdline')") == [
-        "both", "keep", "keepall", "mine", "next", "prev", "quickfix", "reject", "rejectall", "theirs",
+        "both", "comment", "comments", "keep", "keepall", "mine", "next", "prev", "quickfix", "reject", "rejectall",
+        "send", "theirs", "uncomment",
     ]  # fmt: skip
     assert editor.lua("return vim.fn.getcompletion('AcpReview re', 'cmdline')") == ["reject", "rejectall"]
     assert editor.lua("return vim.fn.getcompletion('AcpRestore ', 'cmdline')") == ["undo"]

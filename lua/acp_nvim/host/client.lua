@@ -123,14 +123,36 @@ local function show_problem(problem)
   end
 end
 
+---As `session`, but shows the problem.
+---@param agent? string
+---@param fresh? boolean
+---@return acp.Session?
+function M.session_or_problem(agent, fresh)
+  local session, problem = M.session(agent, fresh)
+  if not session then
+    show_problem(problem)
+  end
+  return session
+end
+
+---Lets the user choose an agent if a new session is needed and several agents are possible.
+---@param fresh boolean an existing session will not do
+---@param go fun(agent: string?) called with the agent of the new session if the user had to choose one
+function M.with_agent(fresh, go)
+  if not fresh and sessions.usable() then
+    go(nil)
+  else
+    agents.choose(go)
+  end
+end
+
 ---Opens the chat and moves to its prompt.
 ---@param agent? string
 ---@param fresh? boolean
 ---@return acp.Session? nil when it cannot be opened or its prompt cannot be shown
 function M.chat(agent, fresh)
-  local session, problem = M.session(agent, fresh)
+  local session = M.session_or_problem(agent, fresh)
   if not session then
-    show_problem(problem)
     return nil
   end
   code_windows.watch()

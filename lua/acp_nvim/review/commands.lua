@@ -1,5 +1,6 @@
 -- Implements :AcpReview and :AcpRestore.
 local actions = require("acp_nvim.review.actions")
+local commenting = require("acp_nvim.review.commenting")
 local command_line_window = require("acp_nvim.windows.command_line")
 local files = require("acp_nvim.review.files")
 local hint = require("acp_nvim.config.hint")
@@ -56,7 +57,7 @@ local function go(backwards)
   end)
 end
 
----@type table<string, fun(args: vim.api.keyset.create_user_command.command_args)>
+---@type table<string, fun(args: vim.api.keyset.create_user_command.command_args, text: string)>
 local SUBCOMMANDS = {
   [""] = function()
     local request = not files.has_any() and previews.requests()[1]
@@ -76,10 +77,19 @@ local SUBCOMMANDS = {
   next = go(false),
   prev = go(true),
   quickfix = with_files(quickfix.open),
+  comment = commenting.add,
+  uncomment = commenting.remove,
+  comments = commenting.list,
+  send = commenting.send,
 }
 
+---@param lead string
+---@param line? string the command line
 ---@return string[]
-function M.complete(lead)
+function M.complete(lead, line)
+  if line and line:find("AcpReview!?%s+%S+%s") then
+    return {} -- the text of a comment
+  end
   local words = vim.tbl_filter(function(word)
     return word ~= "" and vim.startswith(word, lead)
   end, vim.tbl_keys(SUBCOMMANDS))
@@ -88,9 +98,10 @@ function M.complete(lead)
 end
 
 function M.review(args)
-  local run = SUBCOMMANDS[args.args]
-  if run then
-    return command_line_window.refuses() or run(args)
+  local word, text = args.args:match("^(%S*)%s*(.-)%s*$")
+  local run = SUBCOMMANDS[word]
+  if run and (text == "" or word == "comment") then
+    return command_line_window.refuses() or run(args, text)
   end
   local known = M.complete("")
   local near = hint(args.args, known)

@@ -1,4 +1,5 @@
 -- Fills a quickfix list with the hunks under review. Unknown hunks are requested from the host, and added later.
+local comments = require("acp_nvim.review.comments")
 local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
@@ -86,6 +87,16 @@ function M.open()
   for path in pairs(missing) do
     host.send("review_open", { path = path })
   end
+  vim.cmd("botright copen")
+end
+
+---Creates the list of all comments, and opens its window.
+function M.open_comments()
+  local items = vim.tbl_map(function(comment)
+    local text = vim.trim(("%s %s"):format(comment.text, comment.is_gone and comments.range_words(comment) or ""))
+    return { filename = comment.path, lnum = comment.first, end_lnum = comment.last, text = text }
+  end, comments.all())
+  vim.fn.setqflist({}, " ", { title = "acp comments", items = items })
   vim.cmd("botright copen")
 end
 
