@@ -14,6 +14,7 @@ local TOOLS = {
   unsaved_diff = lazy.fn("acp_nvim.mcp.state", "unsaved_diff"),
   terminal_output = lazy.fn("acp_nvim.mcp.terminals", "output"),
   debug_state = lazy.fn("acp_nvim.mcp.debugger", "state"),
+  review_comments = lazy.fn("acp_nvim.mcp.comments", "list"),
   diagnostics = lazy.fn("acp_nvim.mcp.diagnostics", "list"),
   definition = lazy.fn("acp_nvim.mcp.symbols", "definition"),
   references = lazy.fn("acp_nvim.mcp.symbols", "references"),

@@ -245,7 +245,7 @@ def test_an_agent_elsewhere_uses_its_own_connection(editor: Start, tmp_path: Pat
     nvim.wait_until(lambda: nvim.events("AcpTurnEnd"), what="the end of the turn")
     server = script.received("session/new")[0]["params"]["mcpServers"]
     assert [(one["type"], one["name"]) for one in server] == [("acp", "nvim")]
-    assert len(script.notes("listed")[0]["result"]["tools"]) == 14
+    assert len(script.notes("listed")[0]["result"]["tools"]) == 15
     assert "Nothing is unsaved" in script.notes("called")[0]["result"]["content"][0]["text"]
     assert script.notes("unknown")[0] == {"error": {"code": -32601, "message": "Method not found: nonesuch"}}
     assert "there is no MCP server 'x'" in script.notes("stranger")[0]["refused"]

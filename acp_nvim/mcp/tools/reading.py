@@ -123,6 +123,11 @@ async def debug_state(place: Workplace, arguments: Page) -> Lines:
     return lines_of(await place.ask("debug_state", {}))
 
 
+async def review_comments(place: Workplace, arguments: Page) -> Lines:
+    """Return the comments that the user has written on lines of files, and not sent yet."""
+    return lines_of(await place.ask("review_comments", {}))
+
+
 TOOLS: Final = (
     Tool(
         "editor_state",
@@ -158,6 +163,14 @@ TOOLS: Final = (
         "The last lines of terminals that the user has shared with you.",
         TerminalOutput,
         terminal_output,
+    ),
+    Tool(
+        "review_comments",
+        "Review comments of the user",
+        "The comments that the user has written on lines of files and has not sent yet. "
+        "Use it when the user mentions their comments.",
+        Page,
+        review_comments,
     ),
     Tool(
         "debug_state",

@@ -25,6 +25,7 @@ NAMES = [
     "unsaved_diff",
     "show",
     "terminal_output",
+    "review_comments",
     "diagnostics",
     "definition",
     "references",
@@ -93,7 +94,7 @@ async def test_schemas_are_small_and_plain(tmp_path: Path) -> None:
     async with stage(tmp_path) as here:
         here.place.has_debugger = True
         tools = here.server.toolset.described()
-    assert [one["name"] for one in tools] == [*NAMES[:5], "debug_state", *NAMES[5:]]
+    assert [one["name"] for one in tools] == [*NAMES[:6], "debug_state", *NAMES[6:]]
     for tool in tools:
         text = json.dumps(tool)
         assert len(text) < 2000

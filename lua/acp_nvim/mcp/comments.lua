@@ -1,0 +1,19 @@
+-- The tool that lists the user's review comments.
+local comments = require("acp_nvim.review.comments")
+local name_of = require("acp_nvim.mcp.name")
+
+local M = {}
+
+local NONE = "The user has no review comments."
+
+---@type acp.mcp.Tool
+function M.list(args, answer)
+  local lines = {}
+  for _, comment in ipairs(comments.all()) do
+    local place = ("%s:%d:1"):format(name_of(comment.path, args.cwd), comment.first)
+    lines[#lines + 1] = vim.trim(("%s: %s %s"):format(place, comment.text, comments.range_words(comment)))
+  end
+  answer({ lines = #lines > 0 and lines or { NONE } })
+end
+
+return M
