@@ -60,7 +60,11 @@ class Lines(msgspec.Struct, frozen=True):
 
 
 class Tool(msgspec.Struct, frozen=True):
-    """A tool; `run` returns its result, or raises `ToolError`. `writes`: it may change files."""
+    """A tool; `run` returns its result, or raises `ToolError`.
+
+    `writes`: it may change files. `is_central`: agents should know it from the beginning; some (Claude) only name tools of
+    servers to their model, which has to search for them.
+    """
 
     name: str
     title: str
@@ -68,10 +72,12 @@ class Tool(msgspec.Struct, frozen=True):
     arguments: type[Arguments]
     run: Callable[[Workplace, Any], Awaitable[Lines]]
     writes: bool = False
+    is_central: bool = False
     is_offered: Callable[[bool], bool] = lambda has_debugger: True
 
     def described(self) -> dict[str, Any]:
         """Return the tool as `tools/list` describes it."""
+        meta = {"_meta": {"anthropic/alwaysLoad": True}} if self.is_central else {}
         return {
             "name": self.name,
             "title": self.title,
@@ -83,6 +89,7 @@ class Tool(msgspec.Struct, frozen=True):
                 "destructiveHint": False,
                 "openWorldHint": False,
             },
+            **meta,
         }
 
     def read(self, arguments: dict[str, Any] | None) -> Arguments:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.interop import installing, session_steps, setting_steps, subagent_steps, unseen_steps
+from tests.interop import editor_steps, installing, session_steps, setting_steps, subagent_steps, unseen_steps
 from tests.interop.model.scenes import NEW
 from tests.interop.stage import NotOfferedError, Stage
 
@@ -136,6 +136,7 @@ STEPS = [
     Step("prompt", prompt, ("new session",)),
     Step("edit", edit, ("new session",)),
     Step("command", command, ("new session",)),
+    Step("editor tools", editor_steps.tools, ("new session",)),
     Step("mode", setting_steps.mode, ("prompt",)),
     Step("model", setting_steps.model, ("prompt",)),
     Step("cancel", cancel, ("new session",)),

@@ -125,6 +125,7 @@ TOOLS: Final = (
         "which are new in this turn, and whether a server has not answered yet.",
         Diagnostics,
         diagnostics,
+        is_central=True,
     ),
     Tool(
         "definition",
@@ -139,6 +140,7 @@ TOOLS: Final = (
         "All uses of the symbol in that line, by the language servers: exact, unlike a search for text.",
         AtSymbol,
         references,
+        is_central=True,
     ),
     Tool(
         "implementations",

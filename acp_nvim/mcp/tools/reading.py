@@ -135,6 +135,7 @@ TOOLS: Final = (
         "The current file, cursor and selection of the user, the visible files, and the files with unsaved changes.",
         Page,
         editor_state,
+        is_central=True,
     ),
     Tool(
         "read_buffer",
@@ -142,6 +143,7 @@ TOOLS: Final = (
         "Text of a file with line numbers, as the user sees it: with changes that are not saved yet.",
         ReadBuffer,
         read_buffer,
+        is_central=True,
     ),
     Tool(
         "unsaved_diff",

@@ -74,6 +74,7 @@ TOOLS: Final = (
         Rename,
         rename,
         writes=True,
+        is_central=True,
     ),
     Tool(
         "code_action",

@@ -29,6 +29,12 @@ SEARCHED: dict[str, Any] = {
     },
 }
 """Codex's tools for subagents: who has a tool to search for tools finds them, in the namespace `SUBAGENTS`."""
+EDITOR = "mcp__nvim"
+OF_EDITOR: dict[str, Any] = {
+    "diagnostics": {"properties": {"path": {}}},
+    "rename": {"properties": {"path": {}, "line": {"type": "integer"}, "symbol": {}, "new_name": {}}},
+}
+"""Tools of the editor, which are found in the same way, in the namespace `EDITOR`."""
 SUBAGENT = re.compile(r'"agent_id" *: *"([^"]+)"')
 
 
@@ -45,7 +51,7 @@ def parse(body: dict[str, Any]) -> Asked:
     more = [tool for item in given if isinstance(item, dict) for tool in item.get("tools") or []]
     for tool in [*(body.get("tools") or []), *more]:
         if tool.get("type") == "tool_search":
-            asked.tools |= SEARCHED
+            asked.tools |= SEARCHED | OF_EDITOR
         for one in tool.get("tools") or [tool]:
             if one.get("type") in ("function", "custom"):
                 asked.tools[one["name"]] = (one.get("parameters") or {}) if one["type"] == "function" else None
@@ -68,6 +74,8 @@ def _item(part: Part) -> dict[str, Any]:
     head = {"id": _name("fc"), "type": kind, "status": "completed", "call_id": _name("call"), "name": part.name}
     if part.name in SEARCHED:
         head["namespace"] = SUBAGENTS
+    elif part.name in OF_EDITOR:
+        head["namespace"] = EDITOR
     return {**head, key: as_json(part.arguments)}
 
 

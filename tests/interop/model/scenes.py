@@ -6,7 +6,7 @@ import re
 from urllib.parse import unquote
 
 from tests.interop.model.reply import Asked, Part, Reply, Say, Think
-from tests.interop.model.tools import Work, call
+from tests.interop.model.tools import Work, call, is_searched
 
 SCENE = re.compile(r"scene:(\w+) in:(\S+)")
 WORD = re.compile(r"word:(\w+)")
@@ -14,6 +14,7 @@ ABOVE = re.compile(r"above:(\S+)")
 """What stands above the line that is edited, quoted as in an URL: for who can only write whole files."""
 OLD, NEW = 'print("hello")', 'print("hello, world")'
 ADDED = "# sums"
+MODULE = "shapes.py"
 DELEGATED = "look into it"
 CHILD_FILE = "CHILD.md"
 AWAITED = "task-notification"
@@ -53,6 +54,12 @@ def scene(name: str, directory: str, above: str = "", subagent: str = "") -> lis
             ([Say("All of it is done.\n")], None),
         ],
         "run": [([], Work("run", command="echo out-1; echo err-1 >&2; exit 3")), ([Say("It ended with 3.\n")], None)],
+        "tools": [
+            ([Say("Looking.\n", 2)], Work("diagnostics", path=f"{directory}/{MODULE}")),
+            ([], Work("rename", path=f"{directory}/{MODULE}", line="4", symbol="area", new_name="surface")),
+            ([Say("Renamed it.\n")], None),
+        ],
+        "search_tools": [([], Work("search", query="select:mcp__nvim__diagnostics,mcp__nvim__rename"))],
         "slow": [([Say(SLOW, 1500)], None)],
         "later": [*waits, ([], add), ([Say("Added it.\n")], None)],
         "later_slow": [*waits, ([Say(SLOW, 1500)], None)],
@@ -78,6 +85,8 @@ def reply(asked: Asked) -> tuple[str, Reply]:
         return name, Reply([Say(f"You told me: {', '.join(words) or 'nothing'}.\n")])
     above = ABOVE.findall(found[-1].string)
     steps = scene(name, directory, f"{unquote(above[-1])}\n" if above else "", asked.subagent)
+    if name == "tools" and is_searched(asked.tools):
+        steps = [*scene("search_tools", directory), *steps]
     heard = any(AWAITED in text for text in asked.said[asked.scene :])
     said, work = steps[min(asked.results + heard, len(steps) - 1)]
     parts = [*said, call(work, asked.tools)] if work else said

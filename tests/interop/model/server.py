@@ -17,9 +17,13 @@ MODELS = ("fake-model", "other-model")
 
 
 class ModelServer:
-    """Answers on a port of loopback until it is closed; `turns` are (scene, model) of all that had a scene."""
+    """Answers on a port of loopback until it is closed; `turns` are (scene, model) of all that had a scene.
+
+    `last_body` is what was asked last in a scene, as JSON.
+    """
 
     def __init__(self) -> None:
+        self.last_body = ""
         self.over = threading.Event()
         self.turns: list[tuple[str, str]] = []
         self.strange: list[str] = []
@@ -103,6 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
         name, answer = reply(asked)
         if name:
             self.server.owner.turns.append((name, asked.model))
+            self.server.owner.last_body = json.dumps(body)
         if not streamed:
             return self._whole(dialect.whole(asked, answer, body))
         self.send_response(200)

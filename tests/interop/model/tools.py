@@ -34,8 +34,15 @@ NAMES = {
     ),
     "delegate": ("agent", "spawnagent"),
     "wait": ("waitagent",),
+    "diagnostics": ("diagnostics", "nvimdiagnostics", "mcpnvimdiagnostics"),
+    "rename": ("rename", "nvimrename", "mcpnvimrename"),
+    "search": ("toolsearch",),
 }
 PATCH = "applypatch"
+OF_EDITOR = ("diagnostics", "rename")
+"""Tools of the editor's own server, which some agents only name, until the model searches for them."""
+DEFERRED = "toolcall"
+"""The tool that calls one which was only named."""
 ROLES = {
     "path": ("file_path", "absolute_path", "abs_path", "filePath", "path", "target_file"),
     "old": ("old_string", "oldString", "old_str", "old_text", "oldText", "old"),
@@ -47,6 +54,10 @@ ROLES = {
     "title": ("description",),
     "who": ("subagent_type",),
     "subagent": ("targets",),
+    "line": ("line",),
+    "symbol": ("symbol",),
+    "new_name": ("new_name",),
+    "query": ("query",),
 }
 EMPTY = {"boolean": False, "integer": 60_000, "number": 60_000, "array": [], "object": {}}
 
@@ -79,6 +90,11 @@ def plain(name: str) -> str:
     return name.rsplit("__", 1)[-1].replace("_", "").replace("-", "").replace(".", "").lower()
 
 
+def is_searched(tools: dict[str, Any]) -> bool:
+    """Whether the model may have to search for a tool before it calls it."""
+    return any(plain(name) in NAMES["search"] for name in tools)
+
+
 def call(work: Work, tools: dict[str, Any]) -> Call | Say:
     """The call that does it: with a tool for it, else as a patch, else as a command."""
     known = {plain(name): name for name in tools}
@@ -90,6 +106,9 @@ def call(work: Work, tools: dict[str, Any]) -> Call | Say:
         return Call(known[PATCH], work.patch() if schema is None else fill(schema, {"patch": work.patch()}))
     if work.kind == "edit" and "whole" in work.given:
         return call(Work("write", path=work.given["path"], content=work.given["whole"]), tools)
+    if work.kind in OF_EDITOR and DEFERRED in known:
+        arguments = {name: int(value) if name == "line" else value for name, value in work.given.items()}
+        return Call(known[DEFERRED], {"name": f"mcp__nvim__{work.kind}", "arguments": arguments})
     if work.kind not in ("read", "edit", "write"):
         return Say(f"There is no tool to {work.kind}: {', '.join(tools)}.\n")
     return call(Work("run", command=work.shell()), tools)
@@ -105,6 +124,9 @@ def fill(schema: dict[str, Any], given: dict[str, str]) -> dict[str, Any]:
             is_list = known[name].get("type") == "array"
             if role == "behind":
                 arguments[name] = value == "yes"
+                continue
+            if known[name].get("type") == "integer":
+                arguments[name] = int(value)
                 continue
             arguments[name] = (["bash", "-lc", value] if role == "command" else [value]) if is_list else value
         elif role == "patch":
