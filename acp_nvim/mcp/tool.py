@@ -62,8 +62,8 @@ class Lines(msgspec.Struct, frozen=True):
 class Tool(msgspec.Struct, frozen=True):
     """A tool; `run` returns its result, or raises `ToolError`.
 
-    `writes`: it may change files. `is_central`: agents should know it from the beginning; some (Claude) only name tools of
-    servers to their model, which has to search for them.
+    `writes`: it may change files. `is_central`: models should know it from the beginning; Claude only names the others,
+    so that the model has to search for them.
     """
 
     name: str
