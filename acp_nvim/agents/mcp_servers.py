@@ -38,7 +38,7 @@ def listed(written: Any) -> list[dict[str, Any]]:
 def _in_form(server: dict[str, Any]) -> dict[str, Any]:
     server = {name: _pairs(one) if name in ("env", "headers") else one for name, one in server.items()}
     kind = server.pop("type", None)
-    if kind in _HTTP or (kind is None and "url" in server and "command" not in server):
+    if (isinstance(kind, str) and kind in _HTTP) or (kind is None and "url" in server and "command" not in server):
         return {"type": "http", **server}
     return server if kind in (None, "stdio") else {"type": kind, **server}
 
@@ -111,12 +111,23 @@ def _program(command: Any, variables: Mapping[str, str], cwd: str, is_remote: bo
     return path
 
 
+def used_members(server: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a server with only the members that a server of its type is made of, which `words_for` shows."""
+    own = ("command", "args", "env") if server.get("type", "stdio") == "stdio" else ("type", "url", "headers")
+    return {member: value for member, value in server.items() if member in ("name", *own)}
+
+
 def words_for(server: Mapping[str, Any]) -> str:
-    """Return what would run, or the address, with variables and headers, for the user; it has no control characters."""
-    args = server.get("args")
-    words = [server.get("url") or server.get("command"), *(args if isinstance(args, list) else [])]
+    """Return what would run, or the address, with variables and headers, for the user; it has no control characters.
+
+    These are all `used_members`: a program is shown even if there is an address, too, which is not used then.
+    """
+    used = used_members(server)
+    args = used.get("args") or []
+    words = [used.get("command", used.get("url")), *(args if isinstance(args, list) else [args])]
     for member in ("env", "headers"):
-        for one in server.get(member) or []:
+        written = used.get(member) or []
+        for one in written if isinstance(written, list) else [written]:
             pair = one if isinstance(one, dict) else {"name": "?", "value": one}
             words.append(f"({member}: {pair.get('name')}={pair.get('value')})")
     return printable(" ".join(map(str, words)))

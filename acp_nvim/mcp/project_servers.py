@@ -14,7 +14,7 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim import decoders
-from acp_nvim.agents.mcp_servers import ServerError, listed, printable, words_for
+from acp_nvim.agents.mcp_servers import ServerError, listed, printable, used_members, words_for
 from acp_nvim.ui.events import Event
 from acp_nvim.ui.session_events import ProjectServer, ProjectServers
 from acp_nvim.workspace.private_file import SharedJson
@@ -46,11 +46,25 @@ class _Written(msgspec.Struct):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """The servers of a file: `path` is its real path, `digest` that of its content."""
+    """The servers of a file, with the members that are shown; `digest` is that of its content.
+
+    `path` is the file in the real directory of the project. A link there is not followed: the programs of a trusted
+    file may be relative to its project.
+    """
 
     path: str
     digest: str
     servers: list[dict[str, Any]]
+
+
+class _Question:
+    """A question that the user has not answered, and the number of the sessions that wait for it."""
+
+    def __init__(self, found: Found) -> None:
+        self.found = found
+        self.sessions = 0
+        self.answer: Answer | None = None
+        self.is_answered = anyio.Event()
 
 
 class ProjectServersTrust:
@@ -64,7 +78,7 @@ class ProjectServersTrust:
         self.is_asking = True
         self._publish = publish
         self._ids = count(1)
-        self._waiting: dict[int, tuple[Found, anyio.Event]] = {}
+        self._waiting: dict[int, _Question] = {}
         self._later: set[tuple[str, str]] = set()  # answered with "later" in this Neovim
 
     async def servers(self, cwd: str, tell: Callable[[str], None]) -> list[dict[str, Any]]:
@@ -80,8 +94,7 @@ class ProjectServersTrust:
         if kept is None and (found.path, found.digest) not in self._later:
             lines = [f"  {printable(str(one.get('name')))}: {words_for(one)}" for one in found.servers]
             tell("\n".join([f"{found.path} names MCP servers for agents:", *lines]))
-            await self._ask(found)
-            kept = await anyio.to_thread.run_sync(self._kept, found)
+            kept = await self._ask(found) == "use"
         return found.servers if kept else []
 
     def _kept(self, found: Found) -> bool | None:
@@ -91,36 +104,39 @@ class ProjectServersTrust:
             return False
         return True if known.used.get(found.path) == found.digest else None
 
-    async def _ask(self, found: Found) -> None:
-        for other, answered in self._waiting.values():
-            if (other.path, other.digest) == (found.path, found.digest):
-                await answered.wait()
-                return
-        question, answered = next(self._ids), anyio.Event()
-        self._waiting[question] = found, answered
-        shown = [ProjectServer(printable(str(one.get("name"))), words_for(one)) for one in found.servers]
-        self._publish(ProjectServers(id=question, path=found.path, servers=shown))
+    async def _ask(self, found: Found) -> Answer | None:
+        """Return the user's answer. The question stays as long as a session waits for it."""
+        same = (one for one in self._waiting.items() if one[1].found == found)
+        number, question = next(same, (next(self._ids), _Question(found)))
+        if number not in self._waiting:
+            self._waiting[number] = question
+            shown = [ProjectServer(printable(str(one.get("name"))), words_for(one)) for one in found.servers]
+            self._publish(ProjectServers(id=number, path=found.path, servers=shown))
+        question.sessions += 1
         try:
-            await answered.wait()
+            await question.is_answered.wait()
         finally:
-            self._waiting.pop(question, None)
-            answered.set()
+            question.sessions -= 1
+            if not question.sessions:
+                self._waiting.pop(number, None)
+        return question.answer
 
     async def answered(self, question_id: int, answer: Answer) -> None:
         """Take the user's answer to a question; one to a question that nobody waits for any more is ignored.
 
         Raises `OSError` if it cannot be kept; then it counts for this time.
         """
-        if question_id not in self._waiting:
+        question = self._waiting.get(question_id)
+        if question is None:
             return
-        found, answered = self._waiting[question_id]
         try:
             if answer == "later":
-                self._later.add((found.path, found.digest))
+                self._later.add((question.found.path, question.found.digest))
             else:
-                await anyio.to_thread.run_sync(self._keep, found, answer)
+                await anyio.to_thread.run_sync(self._keep, question.found, answer)
         finally:
-            answered.set()
+            question.answer = answer
+            question.is_answered.set()
 
     def _keep(self, found: Found, answer: Answer) -> None:
         def change(known: _File | None) -> _File:
@@ -140,7 +156,7 @@ class ProjectServersTrust:
 
 def read(cwd: str) -> Found | None:
     """Return the servers of the `.mcp.json` in `cwd`; None if there is none. Blocks; raises `ServerError`."""
-    path = os.path.realpath(os.path.join(cwd, NAME))
+    path = os.path.join(os.path.realpath(cwd), NAME)
     try:
         data = read_regular(path, FILE_BYTES + 1)
     except FileNotFoundError:
@@ -150,7 +166,7 @@ def read(cwd: str) -> Found | None:
     if len(data) > FILE_BYTES:
         raise ServerError(f"it has more than {FILE_BYTES // 1024} kB")
     try:
-        servers = listed(decoders.decode(data, _Written).servers)
+        servers = [used_members(one) for one in listed(decoders.decode(data, _Written).servers)]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ServerError(f"it is no valid JSON of this kind ({error})") from error
     if len(servers) > MOST_SERVERS:

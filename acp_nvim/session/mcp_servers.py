@@ -142,4 +142,5 @@ class SessionMcpServers:
 def reaches(abilities: Abilities, server: dict[str, Any]) -> bool:
     """Whether an agent with these abilities can use servers of that type."""
     kinds = {"stdio": abilities.mcp_stdio, "http": abilities.mcp_http, "sse": abilities.mcp_sse}
-    return kinds.get(server.get("type", "stdio"), False)
+    kind = server.get("type", "stdio")
+    return isinstance(kind, str) and kinds.get(kind, False)

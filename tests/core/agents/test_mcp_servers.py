@@ -124,4 +124,4 @@ def test_what_is_shown_has_no_control_characters(text: str) -> None:
 def test_all_that_runs_is_shown() -> None:
     server = {"command": "npx", "args": ["-y", "x\x1b[2J"], "env": [{"name": "K", "value": "${SECRET}"}]}
     assert words_for(server) == "npx -y x\\x1b[2J (env: K=${SECRET})"
-    assert words_for({"command": 5, "args": "x", "env": ["y"]}) == "5 (env: ?=y)"
+    assert words_for({"command": 5, "args": "x", "env": ["y"]}) == "5 x (env: ?=y)"

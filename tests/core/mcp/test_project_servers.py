@@ -127,6 +127,75 @@ async def test_a_start_that_is_cancelled_leaves_no_question_behind(user: User, c
     assert await user.servers(cwd, "later") == []
 
 
+async def test_the_question_stays_for_the_session_that_still_waits(user: User, cwd: Path) -> None:
+    found: list[Any] = []
+    first = anyio.CancelScope()
+
+    async def begin() -> None:
+        with first:
+            await user.trust.servers(str(cwd), user.said.append)
+
+    async def look() -> None:
+        found.append(await user.trust.servers(str(cwd), user.said.append))
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(begin)
+            while not user.asked:
+                await anyio.lowlevel.checkpoint()
+            group.start_soon(look)
+            while len(user.said) < 2:
+                await anyio.lowlevel.checkpoint()
+            await anyio.wait_all_tasks_blocked()
+            first.cancel()
+            await anyio.wait_all_tasks_blocked()
+            await user.trust.answered(user.asked[0].id, "use")
+    assert found == [LISTED]
+    assert len(user.asked) == 1
+
+
+async def test_a_link_to_a_trusted_file_is_asked_for(user: User, cwd: Path, tmp_path: Path) -> None:
+    write(cwd, {"one": {"command": "./run.sh"}})
+    await user.servers(cwd, "use")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / ".mcp.json").symlink_to(cwd / ".mcp.json")
+    assert await user.servers(other, "later") == []
+    assert user.asked[-1].path == str(other / ".mcp.json")
+    link = tmp_path / "link"
+    link.symlink_to(cwd)
+    assert len(await user.servers(link)) == 1  # the same directory
+
+
+async def test_only_what_was_shown_is_used(user: User, cwd: Path) -> None:
+    more = {"_meta": {"run": "evil"}, "cwd": "/", "headers": {"A": "b"}}
+    write(
+        cwd,
+        {
+            "program": {"command": "evil", "url": "https://good", "args": ["--now"], **more},
+            "address": {"type": "http", "url": "https://good", "command": "evil", "env": {"A": "b"}, **more},
+            "no list": {"command": "sh", "args": "-c evil", "env": 5, "type": None},
+        },
+    )
+    used = await user.servers(cwd, "use")
+    assert {one.name: one.words for one in user.asked[0].servers} == {
+        "program": "evil --now",
+        "address": "https://good (headers: A=b)",
+        "no list": "sh -c evil (env: ?=5)",
+    }
+    assert used == [
+        {"name": "program", "command": "evil", "args": ["--now"]},
+        {"name": "address", "type": "http", "url": "https://good", "headers": [{"name": "A", "value": "b"}]},
+        {"name": "no list", "command": "sh", "args": "-c evil", "env": 5},
+    ]
+
+
+@pytest.mark.parametrize("kind", [["http"], {"http": 1}, 5, True])
+async def test_a_type_that_is_no_text_is_passed_on_to_be_refused(user: User, cwd: Path, kind: Any) -> None:
+    write(cwd, {"one": {"type": kind, "url": "https://here"}})
+    assert await user.servers(cwd, "use") == [{"name": "one", "type": kind, "url": "https://here"}]
+
+
 async def test_nothing_is_asked_where_there_is_nothing(user: User, tmp_path: Path, cwd: Path) -> None:
     assert await user.servers(tmp_path) == []
     write(cwd, {})

@@ -111,6 +111,8 @@ async def test_servers_are_for_all_agents_for_one_and_for_a_project(host: Host) 
         ),
         ({"command": "/bin/sh", "args": "x"}, "expected `array`, got `str` in it.args"),
         ({"type": "carrier-pigeon", "url": "x"}, "the agent cannot reach servers of its type"),
+        ({"type": ["http"], "url": "x"}, "the agent cannot reach servers of its type"),
+        ({"command": "/bin/sh", "env": 5}, "expected `array`, got `int` in it.env"),
         ({}, "it has no command"),
     ],
 )
