@@ -63,6 +63,25 @@ def test_what_is_outside_is_not_read(editor: Start, tmp_path: Path) -> None:
     assert here.error("read_buffer", path="nonesuch").endswith("nonesuch does not exist")
 
 
+def test_the_text_of_a_file_outside_is_told_by_no_tool(editor: Start, tmp_path: Path) -> None:
+    here = tools(editor, tmp_path)
+    nvim = here.nvim
+    (tmp_path / "secret").write_text("password=1\n")
+    nvim.command(f"edit {tmp_path / 'secret'}")
+    nvim.api("buf_set_lines", 0, 0, 0, True, ["password=2"])
+    nvim.lua("vim.diagnostic.set(vim.api.nvim_create_namespace('it'), 0, {{ lnum = 0, col = 0, message = 'password' }})")
+    nvim.keys("V")
+    words = "outside of the session's directories: its text is not shown"
+    assert here.call("editor_state").splitlines() == [
+        f"current file: {tmp_path}/secret:2:1 ({words})",
+        f"visible: {tmp_path}/secret, lines 1 to 2",
+        f"unsaved changes: {tmp_path}/secret",
+    ]
+    nvim.keys("<Esc>")
+    assert here.call("unsaved_diff") == f"{tmp_path}/secret: {words}"
+    assert here.call("diagnostics") == "No diagnostics."
+
+
 def test_the_user_is_shown_a_line_and_keeps_the_cursor(editor: Start, tmp_path: Path) -> None:
     here = tools(editor, tmp_path)
     nvim = here.nvim

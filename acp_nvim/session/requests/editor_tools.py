@@ -62,7 +62,8 @@ class EditorTools:
     async def ask(self, tool: str, arguments: dict[str, Any]) -> ToolAnswer:
         """See `Workplace`."""
         session = self._presenter.transcript.session
-        where = {"session": session, "cwd": self.roots.directories[0]}
+        directories = self.roots.directories
+        where = {"session": session, "cwd": directories[0], "directories": directories}
         answer = await self._calls.ask(tool, {**where, **{k: v for k, v in arguments.items() if v is not None}})
         self.has_debugger = answer.has_debugger
         return answer

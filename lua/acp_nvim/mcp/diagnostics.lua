@@ -1,4 +1,5 @@
 -- The tool that lists diagnostics, once the language servers have looked at the present text.
+local inside = require("acp_nvim.mcp.inside")
 local lookup = require("acp_nvim.buffers.lookup")
 local name_of = require("acp_nvim.mcp.name")
 local problems = require("acp_nvim.problems")
@@ -69,7 +70,10 @@ end
 ---@return string[] problems files that cannot be opened
 local function buffers_of(args)
   if not args.paths then
-    return lookup.file_buffers(), {}
+    local found = vim.tbl_filter(function(bufnr)
+      return inside(lookup.real_path(bufnr), args)
+    end, lookup.file_buffers())
+    return found, {}
   end
   local buffers, failed = {}, {}
   for index, path in ipairs(args.paths) do

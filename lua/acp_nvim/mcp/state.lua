@@ -1,4 +1,5 @@
 -- Tools that tell what the user sees, and what is not saved.
+local inside = require("acp_nvim.mcp.inside")
 local lookup = require("acp_nvim.buffers.lookup")
 local name_of = require("acp_nvim.mcp.name")
 local saved_text = require("acp_nvim.buffers.saved_text")
@@ -9,6 +10,7 @@ local M = {}
 
 local api = vim.api
 local SELECTED_LINES = 200 -- of the selection that are shown
+local OUTSIDE = "outside of the session's directories: its text is not shown"
 
 ---@return integer? win the window of a file in which the user is, or was last
 local function code_window()
@@ -35,10 +37,14 @@ local function selection()
 end
 
 ---@return string[]
-local function current(win, cwd)
+local function current(win, args)
   local bufnr = api.nvim_win_get_buf(win)
-  local name = name_of(lookup.real_path(bufnr), cwd)
+  local path = lookup.real_path(bufnr)
+  local name = name_of(path, args.cwd)
   local cursor = api.nvim_win_get_cursor(win)
+  if not inside(path, args) then
+    return { ("current file: %s:%d:%d (%s)"):format(name, cursor[1], cursor[2] + 1, OUTSIDE) }
+  end
   local line = api.nvim_buf_get_lines(bufnr, cursor[1] - 1, cursor[1], false)[1] or ""
   local lines = { ("current file: %s:%d:%d: %s"):format(name, cursor[1], cursor[2] + 1, line) }
   local selected, first, last = nil, nil, nil
@@ -58,7 +64,7 @@ end
 ---@type acp.mcp.Tool
 function M.editor_state(args, answer)
   local win = code_window()
-  local lines = win and current(win, args.cwd) or { "current file: none" }
+  local lines = win and current(win, args) or { "current file: none" }
   local seen = {} ---@type table<integer, true>
   for _, one in ipairs(api.nvim_tabpage_list_wins(0)) do
     local bufnr = api.nvim_win_get_buf(one)
@@ -97,7 +103,8 @@ function M.unsaved_diff(args, answer)
   local lines = {}
   for path, bufnr in vim.spairs(lookup.by_path()) do
     if vim.bo[bufnr].modified and (args.path == nil or path == args.path) then
-      vim.list_extend(lines, diff(bufnr, args.cwd))
+      local is_shown = args.path ~= nil or inside(path, args) -- the host has checked a path that it names
+      vim.list_extend(lines, is_shown and diff(bufnr, args.cwd) or { ("%s: %s"):format(path, OUTSIDE) })
     end
   end
   answer({ lines = lines, note = #lines == 0 and "Nothing is unsaved: the files have what the editor has." or nil })
