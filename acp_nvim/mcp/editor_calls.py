@@ -51,6 +51,10 @@ class EditorCalls:
             raise ToolError(answer.error)
         return answer
 
+    async def until_ready(self) -> None:
+        """Wait until the editor answers. Raises `ToolError` beyond the limit."""
+        await self.ask("ready", {})
+
     async def _begin(self, call: int, tool: str, arguments: dict[str, Any]) -> ToolAnswer | None:
         with anyio.move_on_after(BEGIN_SECONDS):
             async with self._few:

@@ -36,6 +36,9 @@ class Workplace(Protocol):
     async def ask(self, tool: str, arguments: dict[str, Any]) -> ToolAnswer:
         """Let the editor carry out a tool. Raises `ToolError`, also if the editor cannot answer now."""
 
+    async def until_ready(self) -> None:
+        """Wait until the editor answers, before its buffers are read. Raises `ToolError` if it does not in time."""
+
     async def readable(self, path: str) -> str:
         """Return the real path of a file that the agent may read; `path` may be relative. Raises `ToolError`."""
 

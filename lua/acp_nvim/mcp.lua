@@ -10,6 +10,9 @@ local M = {}
 
 ---@type table<string, acp.mcp.Tool>
 local TOOLS = {
+  ready = function(_, answer) -- no tool of agents: the host asks before it reads buffers
+    answer({})
+  end,
   editor_state = lazy.fn("acp_nvim.mcp.state", "editor_state"),
   unsaved_diff = lazy.fn("acp_nvim.mcp.state", "unsaved_diff"),
   terminal_output = lazy.fn("acp_nvim.mcp.terminals", "output"),

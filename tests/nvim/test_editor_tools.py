@@ -7,10 +7,14 @@ import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
+from mcp.client.client import Client
 
 from tests.nvim.agent_tools import AGENT, tools
+from tests.support import mcp_clients
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
 from tests.support.screen import ScreenEditor
@@ -152,7 +156,25 @@ def test_a_call_says_so_when_neovim_waits_for_long(editor: Start, tmp_path: Path
     nvim = here.nvim
     nvim.api("input", '"')  # a register is to follow
     nvim.wait_until(lambda: nvim.api("get_mode")["blocking"], what="a half-typed command")
-    assert "Neovim cannot answer now: it waits for its user" in here.error("editor_state")
+    at = {"path": "main.py", "line": 1, "symbol": "area"}
+    calls: dict[str, dict[str, Any]] = {
+        "editor_state": {},
+        "read_buffer": {"path": "main.py"},
+        "definition": at,
+        "diagnostics": {"since_turn": True},
+    }
+    words: dict[str, str] = {}
+
+    async def use(client: Client) -> None:
+        async def call(tool: str) -> None:
+            words[tool] = str(await client.call_tool(tool, calls[tool]))
+
+        async with anyio.create_task_group() as group:
+            for tool in calls:
+                group.start_soon(call, tool)
+
+    mcp_clients.with_client(here.entry, use)
+    assert {tool for tool in calls if "Neovim cannot answer now: it waits for its user" in words[tool]} == {*calls}
     nvim.api("input", "<Esc>")
     assert here.call("editor_state").startswith("current file:")
 

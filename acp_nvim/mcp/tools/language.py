@@ -58,6 +58,7 @@ class Symbols(Arguments):
 async def current(place: Workplace, path: str) -> str:
     """Return the real path of a file, after its buffer has what the disk has. Raises `ToolError`."""
     real = await place.readable(path)
+    await place.until_ready()
     async with place.files.alone(real):
         await place.files.read(real)
     return real
@@ -69,6 +70,7 @@ async def diagnostics(place: Workplace, arguments: Diagnostics) -> Lines:
     if arguments.path is not None:
         paths = [await current(place, arguments.path)]
     elif arguments.since_turn:
+        await place.until_ready()
         paths = [await current(place, path) for path in await place.changed_files()]
         if not paths:
             return Lines(["You have changed no files in this turn."])

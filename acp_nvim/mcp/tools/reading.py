@@ -72,6 +72,7 @@ async def editor_state(place: Workplace, arguments: Page) -> Lines:
 async def read_buffer(place: Workplace, arguments: ReadBuffer) -> Lines:
     """Return the text of a file as the editor has it, else as the disk has it."""
     path = await place.readable(arguments.path)
+    await place.until_ready()
     try:
         async with place.files.alone(path):
             buffer = await place.files.read(path)

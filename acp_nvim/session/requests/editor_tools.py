@@ -68,6 +68,10 @@ class EditorTools:
         self.has_debugger = answer.has_debugger
         return answer
 
+    async def until_ready(self) -> None:
+        """See `Workplace`."""
+        await self._calls.until_ready()
+
     async def readable(self, path: str) -> str:
         """See `Workplace`; the user may be asked for a file that is outside, as for `fs/read_text_file`."""
         try:

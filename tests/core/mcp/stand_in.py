@@ -49,6 +49,9 @@ class StandIn:
             raise ToolError(answer.error)
         return answer
 
+    async def until_ready(self) -> None:
+        """It always answers."""
+
     async def readable(self, path: str) -> str:
         return self.roots.resolve(os.path.join(self.roots.directories[0], path))
 
