@@ -99,11 +99,16 @@ class LspEdit(msgspec.Struct, frozen=True):
 
 
 class FileEdits(msgspec.Struct, frozen=True):
-    """The edits of one file (an absolute path), all of its original text, which its buffer has in the state `state`."""
+    """The edits of one file (an absolute path), all of its original text, which its buffer has in the state `state`.
+
+    `is_unended`: the text of its buffer has no line end at its end for language servers, although it would be written
+    with one.
+    """
 
     path: str
     edits: list[LspEdit]
     state: str | None = None
+    is_unended: bool = False
 
 
 class WorkspaceEdit(msgspec.Struct, frozen=True):

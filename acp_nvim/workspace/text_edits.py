@@ -11,25 +11,24 @@ from acp_nvim.workspace.refusals import FileRefusedError
 BOM: Final = "\ufeff"
 
 
-def applied(text: str, edits: Sequence[LspEdit], encoding: str) -> str:
+def applied(text: str, edits: Sequence[LspEdit], encoding: str, is_unended: bool = False) -> str:
     """Return `text` with all edits, which refer to the original text; `encoding` as in `WorkspaceEdit`.
 
-    The new texts get the line ends of `text`. Positions beyond a line or the text are moved to its end. Raises
+    The new texts get the line ends of `text`. Positions beyond a line or the text are moved to its end. With
+    `is_unended` the edits refer to `text` without the line end at its end, and the result has one. Raises
     `FileRefusedError` if two edits overlap.
     """
     mark = BOM if text.startswith(BOM) else ""
     body = text[len(mark) :]
     eol = _line_end(body)
-    last = eol[-1]
-    starts = [0]
-    at = body.find(last)
-    while at >= 0:
-        starts.append(at + 1)
-        at = body.find(last, at + 1)
+    is_unended = is_unended and body.endswith(eol)
+    if is_unended:
+        body = body.removesuffix(eol)
+    lines = _Lines(body, eol, encoding)
     found = []
     for one in edits:
-        begin = _offset(body, starts, eol, one.line, one.character, encoding)
-        end = _offset(body, starts, eol, one.end_line, one.end_character, encoding)
+        begin = lines.offset(one.line, one.character)
+        end = lines.offset(one.end_line, one.end_character)
         new = one.text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", eol)
         found.append((min(begin, end), max(begin, end), new))
     found.sort(key=lambda one: (one[0], one[1]))  # stable: insertions at one place keep their order
@@ -39,7 +38,8 @@ def applied(text: str, edits: Sequence[LspEdit], encoding: str) -> str:
             raise FileRefusedError("the language server sent edits that overlap")
         pieces += [body[done:begin], new]
         done = end
-    return "".join([*pieces, body[done:]])
+    after = "".join([*pieces, body[done:]])
+    return after + eol if is_unended and not after.endswith(eol) else after
 
 
 def _line_end(text: str) -> str:
@@ -50,21 +50,39 @@ def _line_end(text: str) -> str:
     return "\r\n" if text.count("\r\n") == newlines else "\n"
 
 
-def _offset(text: str, starts: Sequence[int], eol: str, line: int, character: int, encoding: str) -> int:
-    """Return the index in `text` of a position."""
-    if line >= len(starts):
-        return len(text)
-    begin = starts[line]
-    end = starts[line + 1] - len(eol) if line + 1 < len(starts) else len(text)
-    if encoding == "utf-32":
-        return min(begin + character, end)
-    units = 0
-    for index in range(begin, end):
-        if units >= character:
-            return index
-        code = ord(text[index])
-        if encoding == "utf-16":
-            units += 2 if code > 0xFFFF else 1
-        else:
-            units += 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
-    return end
+class _Lines:
+    """The lines of a text, in which positions of the language server are found."""
+
+    def __init__(self, text: str, eol: str, encoding: str) -> None:
+        self._text = text
+        self._eol = eol
+        self._encoding = encoding
+        self._starts = [0]
+        at = text.find(eol[-1])
+        while at >= 0:
+            self._starts.append(at + 1)
+            at = text.find(eol[-1], at + 1)
+
+    def offset(self, line: int, character: int) -> int:
+        """Return the index in the text of a position; one inside of a character is moved to its end."""
+        if line >= len(self._starts):
+            return len(self._text)
+        begin = self._starts[line]
+        is_last = line + 1 == len(self._starts)
+        end = len(self._text) if is_last else self._starts[line + 1] - len(self._eol)
+        part = self._text[begin : min(begin + character, end)]  # a character has one unit at least
+        if self._encoding == "utf-32" or part.isascii():
+            return begin + len(part)
+        units = 0
+        for index, one in enumerate(part):
+            if units >= character:
+                return begin + index
+            units += _units(one, self._encoding)
+        return begin + len(part)
+
+
+def _units(character: str, encoding: str) -> int:
+    code = ord(character)
+    if encoding == "utf-16":
+        return 2 if code > 0xFFFF else 1
+    return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4

@@ -1,7 +1,7 @@
 -- Carries out the tools that the MCP server of the host offers to agents. No tool runs code that its caller chooses.
+local guarded = require("acp_nvim.mcp.guarded")
 local host = require("acp_nvim.host")
 local lazy = require("acp_nvim.lazy")
-local log = require("acp_nvim.log")
 
 local M = {}
 
@@ -29,8 +29,6 @@ local TOOLS = {
   format = lazy.fn("acp_nvim.mcp.edits", "format"),
 }
 
-local FAILED = "Neovim failed to carry this out: %s. Go on without it."
-
 ---@return fun(answer: acp.ToolAnswer) with_debugger the same, but only the first time
 local function once(answer)
   local is_answered = false
@@ -56,11 +54,7 @@ function M.call(call, tool, args)
       result = found
     end
   end)
-  local ok, err = xpcall(TOOLS[tool], debug.traceback, args, answer)
-  if not ok then
-    log.write(("the tool %s failed: %s"):format(tool, err))
-    answer({ error = FAILED:format(vim.split(tostring(err), "\n")[1]) })
-  end
+  guarded(answer, TOOLS[tool])(args, answer)
   is_late = true
   return result
 end

@@ -73,7 +73,9 @@ def test_the_text_of_a_file_outside_is_told_by_no_tool(editor: Start, tmp_path: 
     (tmp_path / "secret").write_text("password=1\n")
     nvim.command(f"edit {tmp_path / 'secret'}")
     nvim.api("buf_set_lines", 0, 0, 0, True, ["password=2"])
-    nvim.lua("vim.diagnostic.set(vim.api.nvim_create_namespace('it'), 0, {{ lnum = 0, col = 0, message = 'password' }})")
+    nvim.lua(
+        "vim.diagnostic.set(vim.api.nvim_create_namespace('it'), 0, {{ lnum = 0, col = 0, message = 'password' }})"
+    )
     nvim.keys("V")
     words = "outside of the session's directories: its text is not shown"
     assert here.call("editor_state").splitlines() == [

@@ -96,7 +96,7 @@ class EditorTools:
         if len(edit.files) > EDITED_FILES:
             raise ToolError(f"{title} would change {len(edit.files)} files. No more than {EDITED_FILES} are changed.")
         found = [await self._change(one, edit.encoding, renamed) for one in edit.files]
-        changes = [one for one in found if one is not None]
+        changes = self._each_once(title, [one for one in found if one is not None])
         if not changes:
             raise ToolError(f"{title}: nothing would change.")
         call = f"{CALL_PREFIX}{next(self._numbers)}"
@@ -128,6 +128,15 @@ class EditorTools:
         self._report(call, "completed")
         return words
 
+    def _each_once(self, title: str, changes: Sequence[_Change]) -> list[_Change]:
+        """Return the change of each file, which may have two names, of which one is a link. Raises `ToolError`."""
+        by_path: dict[str, _Change] = {}
+        for one in changes:
+            if by_path.setdefault(one.path, one).after != one.after:
+                words = f"the language server edits {self.roots.name(one.path)} by two names, in different ways"
+                raise ToolError(f"{title}: nothing was changed, {words}.")
+        return list(by_path.values())
+
     def _report(self, call: str, status: str) -> None:
         self._presenter.update(ToolCallChanged(ToolCallPatch(tool_call_id=call, status=status)))
         self._presenter.caught_up()
@@ -141,7 +150,8 @@ class EditorTools:
             if buffer is not None and wanted.state is not None and buffer.state != wanted.state:
                 raise ToolError(f"{self.roots.name(path)} was changed meanwhile. Nothing was done; try again.")
             text = buffer.text if buffer is not None else (await disk.read(path)).text
-            after = await anyio.to_thread.run_sync(applied, text, wanted.edits, encoding)
+            is_unended = buffer is not None and wanted.is_unended
+            after = await anyio.to_thread.run_sync(applied, text, wanted.edits, encoding, is_unended)
             if buffer is not None and buffer.modified and renamed is not None:
                 saved = await self.files.saved(path, buffer)
                 after = await anyio.to_thread.run_sync(with_unsaved, saved, text, after, renamed)

@@ -1,4 +1,5 @@
 -- The tool that lists diagnostics, once the language servers have looked at the present text.
+local guarded = require("acp_nvim.mcp.guarded")
 local inside = require("acp_nvim.mcp.inside")
 local lookup = require("acp_nvim.buffers.lookup")
 local name_of = require("acp_nvim.mcp.name")
@@ -116,7 +117,7 @@ end
 function M.list(args, answer)
   local buffers, failed = buffers_of(args)
   local left, silent = #buffers, {} ---@type integer, table<string, true>
-  local function finish()
+  local finish = guarded(answer, function()
     if args.since_turn and not problems.is_marked(args.session) then
       args.since_turn = false
       failed[#failed + 1] = "What was there before this turn is not known: all are listed, new or not."
@@ -124,7 +125,7 @@ function M.list(args, answer)
     local lines = list(buffers, args)
     local note = note_of(buffers, silent, failed, args)
     answer({ lines = (#lines > 0 or args.brief) and lines or { "No diagnostics." }, note = note })
-  end
+  end)
   if left == 0 then
     return finish()
   end

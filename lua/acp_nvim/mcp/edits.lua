@@ -1,4 +1,5 @@
 -- Tools that let language servers propose edits. The host asks the user, and carries them out.
+local guarded = require("acp_nvim.mcp.guarded")
 local lookup = require("acp_nvim.buffers.lookup")
 local name_of = require("acp_nvim.mcp.name")
 local positions = require("acp_nvim.mcp.positions")
@@ -11,6 +12,8 @@ local M = {}
 local api = vim.api
 local ACTION = "textDocument/codeAction"
 local SETTLE_MS = 3000 -- that the diagnostics of a file are waited for
+local MOST_COUNT = 2 ^ 31 - 1 -- some language servers name the end of a text by a number that no integer holds
+local MALFORMED = "the language server has sent a malformed edit"
 
 local CHANGED = "%s was changed meanwhile. Nothing was done; try again."
 local FILE_OPERATION = "The language server wants to create, rename or delete files, too. Nothing was done: do that "
@@ -27,16 +30,28 @@ local function ticks()
   return found
 end
 
+---@param number any line or character of a position
+---@return integer
+local function count(number)
+  if type(number) ~= "number" or number < 0 or number % 1 ~= 0 then
+    error(MALFORMED, 0)
+  end
+  return math.min(number, MOST_COUNT)
+end
+
 ---@param edits lsp.TextEdit[]
 ---@return acp.LspEdit[]
 local function plain(edits)
   return vim.tbl_map(function(one)
     local from, to = one.range.start, one.range["end"]
+    if type(one.newText) ~= "string" then
+      error(MALFORMED, 0)
+    end
     return {
-      line = from.line,
-      character = from.character,
-      end_line = to.line,
-      end_character = to.character,
+      line = count(from.line),
+      character = count(from.character),
+      end_line = count(to.line),
+      end_character = count(to.character),
       text = one.newText,
     }
   end, edits)
@@ -88,7 +103,12 @@ local function workspace_edit(edit, encoding, before, cwd)
       return nil, CHANGED:format(name_of(path, cwd))
     end
     if #edits > 0 then
-      files[#files + 1] = { path = path, edits = plain(edits), state = bufnr and text.state(bufnr) or nil }
+      files[#files + 1] = {
+        path = path,
+        edits = plain(edits),
+        state = bufnr and text.state(bufnr) or nil,
+        is_unended = bufnr ~= nil and text.shape(bufnr).eol and not vim.bo[bufnr].eol,
+      }
     end
   end
   return { files = files, encoding = encoding }
@@ -173,7 +193,7 @@ end
 local function take(chosen, bufnr, before, args, answer)
   local client, action = chosen.client, chosen.action
   if action.disabled then
-    return answer({ error = ("%s: %s"):format(action.title, action.disabled.reason) })
+    return answer({ error = ("%s: %s"):format(action.title, action.disabled.reason or "it cannot be done now") })
   end
   local function finish(resolved)
     if type(resolved.edit) ~= "table" then
@@ -230,13 +250,14 @@ end
 ---@type acp.mcp.Tool
 function M.code_action(args, answer)
   servers.with(args, ACTION, "offer actions", answer, function(clients, bufnr)
-    settling.settled(bufnr, SETTLE_MS, function() -- most actions are about diagnostics
+    local run = guarded(answer, function()
       local count = api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_line_count(bufnr) or 0
       if args.line > count then
         return answer({ error = ("%s has only %d lines."):format(name_of(args.path, args.cwd), count) })
       end
       act(clients, bufnr, args, answer)
     end)
+    settling.settled(bufnr, SETTLE_MS, run) -- most actions are about diagnostics
   end)
 end
 

@@ -1,5 +1,6 @@
 -- Asks the language servers of a buffer; all of them at once, and none without a limit.
 local file_buffer = require("acp_nvim.windows.file_buffer")
+local guarded = require("acp_nvim.mcp.guarded")
 local lookup = require("acp_nvim.buffers.lookup")
 local name_of = require("acp_nvim.mcp.name")
 
@@ -98,7 +99,7 @@ function M.with(args, method, what, answer, run)
     elseif not may_come(bufnr) or vim.uv.now() > deadline then
       return answer({ error = missing(bufnr, what, args.cwd) })
     end
-    vim.defer_fn(look, POLL_MS)
+    vim.defer_fn(guarded(answer, look), POLL_MS)
   end
   look()
 end
@@ -157,6 +158,7 @@ end
 function M.request(clients, bufnr, method, params, answer, on_done)
   local results, left, is_over = {}, #clients, false ---@type acp.mcp.Result[], integer, boolean
   local timer
+  on_done = guarded(answer, on_done)
   local function finish()
     if is_over then
       return

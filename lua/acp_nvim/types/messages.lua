@@ -109,10 +109,13 @@
 ---@field encoding? string
 
 ---The edits of one file (an absolute path), all of its original text, which its buffer has in the state `state`.
+---`is_unended`: the text of its buffer has no line end at its end for language servers, although it would be written
+---with one.
 ---@class acp.FileEdits
 ---@field path string
 ---@field edits acp.LspEdit[]
 ---@field state? string
+---@field is_unended? boolean
 
 ---Replaces the text from one position to another: lines and characters count from 0 (LSP "Text Edit").
 ---@class acp.LspEdit

@@ -1,0 +1,107 @@
+"""What language servers may answer, and some do: odd results, ends of texts, and files by two names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.nvim.agent_tools import USER, Tools, tools
+from tests.nvim.fake_server import FakeServer, edit
+from tests.support.editor import HeadlessEditor
+
+
+@pytest.fixture
+def here(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Tools:
+    return tools(editor, tmp_path)
+
+
+@pytest.fixture
+def server(here: Tools) -> FakeServer:
+    return FakeServer(here)
+
+
+AT = {"path": "main.py", "line": 1, "symbol": "shapes"}
+RENAME = {**AT, "new_name": "forms"}
+SYMBOLS = "textDocument/documentSymbol"
+CALLS: list[tuple[str, str, Any, dict[str, Any]]] = [
+    (SYMBOLS, "symbols", [{"kind": 1}], {"path": "main.py"}),
+    (SYMBOLS, "symbols", [5], {"path": "main.py"}),
+    ("workspace/symbol", "symbols", [{"name": "x", "kind": 1}], {"query": "x"}),
+    ("textDocument/definition", "definition", [{"uri": "file:///x"}], AT),
+    ("textDocument/hover", "hover", {"contents": 5}, AT),
+    ("textDocument/rename", "rename", {"changes": 5}, RENAME),
+    ("textDocument/rename", "rename", {"documentChanges": [{"textDocument": {}}]}, RENAME),
+    ("textDocument/codeAction", "code_action", [{}], {"path": "main.py", "line": 1, "title": "x"}),
+    ("textDocument/formatting", "format", [{"newText": "x"}], {"path": "main.py"}),
+]
+
+
+def test_a_result_that_cannot_be_read_is_told_at_once(here: Tools, server: FakeServer) -> None:
+    for method, tool, result, arguments in CALLS:
+        server.replies(method, result)
+        assert "Neovim failed to carry this out: " in here.error(tool, **arguments), (tool, result)
+    assert here.nvim.messages() == []
+
+
+@pytest.mark.parametrize("odd", [edit(-1, 0, 0, 1, "x"), edit(0, 0, 1, 0, ""), {**edit(0, 0, 0, 1, ""), "newText": 5}])
+def test_an_edit_that_is_none_is_refused(here: Tools, server: FakeServer, odd: Any) -> None:
+    if odd["newText"] == "":
+        odd["range"]["end"]["line"] = 1.5
+    server.replies("textDocument/formatting", [odd])
+    assert "the language server has sent a malformed edit" in here.error("format", path="main.py")
+    assert here.nvim.messages() == []
+
+
+def test_the_end_of_a_text_may_be_any_large_number(here: Tools, server: FakeServer) -> None:
+    server.replies("textDocument/formatting", [edit(0, 0, 2**64, 2**64, "x = 1\n")])
+    assert here.answered("allow", "format", path="main.py") == ("Format main.py: changed main.py.", False)
+    assert (here.nvim.project / "main.py").read_text() == "x = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "after"),
+    [
+        (b"a\nb", edit(1, 0, 1, 1, "c\n"), b"a\nc\n"),
+        (b"a\nb", edit(0, 0, 2, 0, "a\nc\n"), b"a\nc\n"),
+        (b"a\nb", edit(1, 0, 1, 1, "c"), b"a\nc\n"),
+        (b"a\r\nb", edit(1, 0, 1, 1, "c\n"), b"a\r\nc\r\n"),
+        (b"", edit(0, 0, 1, 0, "a\n"), b"a\n"),
+        (b"\xef\xbb\xbfa\r\n\xf0\x9f\x98\x80b\r\n", edit(1, 2, 1, 3, "c"), b"\xef\xbb\xbfa\r\n\xf0\x9f\x98\x80c\r\n"),
+    ],
+)
+def test_texts_with_any_end_are_edited(
+    here: Tools, server: FakeServer, before: bytes, change: Any, after: bytes
+) -> None:
+    file = here.nvim.project / "it.py"
+    file.write_bytes(before)
+    server.replies("textDocument/formatting", [change])
+    assert here.answered("allow", "format", path="it.py") == ("Format it.py: changed it.py.", False)
+    assert file.read_bytes() == after
+
+
+def test_only_the_end_of_a_text_is_no_change(here: Tools, server: FakeServer) -> None:
+    (here.nvim.project / "it.py").write_bytes(b"a\nb")
+    server.replies("textDocument/formatting", [edit(1, 1, 1, 1, "\n")])
+    assert here.error("format", path="it.py") == "Format it.py: nothing would change."  # :write adds it
+
+
+def test_a_file_with_two_names_is_changed_once(here: Tools, server: FakeServer) -> None:
+    project = here.nvim.project
+    (project / "link.py").symlink_to("main.py")
+    change = [edit(0, 5, 0, 11, "forms")]
+    server.replies("textDocument/rename", {"changes": {server.uri("main.py"): change, server.uri("link.py"): change}})
+    assert here.answered("allow", "rename", **RENAME) == ("Rename shapes to forms: changed main.py.", False)
+    request = here.nvim.events("AcpPermissionRequest")[0]["request"]
+    assert [Path(one["path"]).name for one in request["locations"]] == ["main.py"]
+    assert (project / "main.py").read_text() == USER.replace("shapes", "forms")
+
+
+def test_a_file_that_is_edited_differently_by_two_names_is_left_alone(here: Tools, server: FakeServer) -> None:
+    (here.nvim.project / "link.py").symlink_to("main.py")
+    one, other = [edit(0, 5, 0, 11, "forms")], [edit(2, 0, 2, 5, "ALL")]
+    server.replies("textDocument/rename", {"changes": {server.uri("main.py"): one, server.uri("link.py"): other}})
+    assert "edits main.py by two names, in different ways" in here.error("rename", **RENAME)
+    assert (here.nvim.project / "main.py").read_text() == USER
