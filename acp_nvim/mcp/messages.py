@@ -81,8 +81,12 @@ def listed(tools: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def called(text: str, is_error: bool) -> dict[str, Any]:
-    """Return the result of `tools/call`; `is_error`: the text says why the tool has failed."""
-    return {"content": [{"type": "text", "text": text}], "isError": is_error}
+    """Return the result of `tools/call`; `is_error`: the text says why the tool has failed.
+
+    Bytes of a buffer that are not UTF-8 (half a pair of surrogates here) become replacement characters.
+    """
+    sendable = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return {"content": [{"type": "text", "text": sendable}], "isError": is_error}
 
 
 def stateless(result: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import msgspec
 from acp_nvim import decoders
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.mcp import messages
-from acp_nvim.mcp.tool import Tool, ToolError, Workplace, page
+from acp_nvim.mcp.tool import Tool, ToolError, Workplace, bounded, page
 from acp_nvim.workspace.refusals import FileRefusedError
 
 CALLS_AT_ONCE: Final = 1000
@@ -56,7 +56,7 @@ class Toolset:
             found = await tool.run(self._workplace, arguments)
             return messages.called(page(found, getattr(arguments, "cursor", None)), False)
         except (ToolError, FileRefusedError) as error:
-            return messages.called(str(error), True)
+            return messages.called(bounded(str(error)), True)
         finally:
             self._running -= 1
 
@@ -137,7 +137,8 @@ class McpClient:
     @staticmethod
     def _decoded(params: msgspec.Raw, kind: type[T], method: str) -> T:
         try:
-            return decoders.decode(params if bytes(params) else msgspec.Raw(b"{}"), kind)
+            is_empty = bytes(params) in (b"", b"null")  # some languages write a member without a value as null
+            return decoders.decode(msgspec.Raw(b"{}") if is_empty else params, kind)
         except (msgspec.DecodeError, RecursionError) as error:
             raise RpcError(INVALID_PARAMS, f"{method[:100]}: {error}") from error
 

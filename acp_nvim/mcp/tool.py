@@ -14,6 +14,8 @@ from acp_nvim.workspace.roots import Roots
 
 PAGE_CHARS: Final = 20_000
 """Characters of one result: 6,000 tokens. More is available with a cursor."""
+NOTE_CHARS: Final = 2000
+"""Characters of the note before each page."""
 LINE_CHARS: Final = 2000
 """Characters of one line of a result: a minified file must not fill it."""
 
@@ -96,9 +98,13 @@ class Tool(msgspec.Struct, frozen=True):
         }
 
     def read(self, arguments: dict[str, Any] | None) -> Arguments:
-        """Decode arguments. Raises `ToolError`. Numbers as texts are accepted: models write them."""
+        """Decode arguments. Raises `ToolError`.
+
+        Numbers as texts, and null for what is left out, are accepted: models write them.
+        """
+        given = {name: value for name, value in (arguments or {}).items() if value is not None}
         try:
-            return decoders.convert(arguments or {}, self.arguments, strict=False)
+            return decoders.convert(given, self.arguments, strict=False)
         except msgspec.ValidationError as error:
             known = ", ".join(self.arguments.__struct_fields__)
             raise ToolError(f"Wrong arguments for {self.name}: {error}. It takes: {known or 'none'}.") from error
@@ -125,6 +131,11 @@ def _without_null(property_schema: dict[str, Any]) -> dict[str, Any]:
     return {**types[0], **rest}
 
 
+def bounded(text: str, most: int = PAGE_CHARS) -> str:
+    """Return a text of no more than `most` characters, and how many it had."""
+    return text if len(text) <= most else f"{text[:most]} ... ({len(text)} characters)"
+
+
 def page(result: Lines, cursor: str | None) -> str:
     """Return the part of a result that begins at `cursor`, and how to get the next part.
 
@@ -135,14 +146,14 @@ def page(result: Lines, cursor: str | None) -> str:
         if not cursor.isdecimal() or len(cursor) > 9:
             raise ToolError(f"There is no cursor {cursor[:20]!r}: use the one that the last part has named.")
         first = int(cursor)
-    shown, size = [result.note] if result.note else [], 0
+    shown, size = [bounded(result.note, NOTE_CHARS)] if result.note else [], 0
     for number, line in enumerate(result.lines[first:], first):
         size += min(len(line), LINE_CHARS) + 1
         if size > PAGE_CHARS and number > first:
             left = len(result.lines) - number
             shown.append(f'... {left} more lines: call again with cursor "{number}"')
             break
-        shown.append(line if len(line) <= LINE_CHARS else f"{line[:LINE_CHARS]} ... ({len(line)} characters)")
+        shown.append(bounded(line, LINE_CHARS))
     if first and first >= len(result.lines):
         shown.append("That was all.")
     return "\n".join(shown)

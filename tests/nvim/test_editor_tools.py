@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -65,6 +66,28 @@ def test_what_is_outside_is_not_read(editor: Start, tmp_path: Path) -> None:
         assert "secret\n" not in here.error("read_buffer", path=path)
         assert "is outside of the session's directory" in here.error("show", path=path, line=1)
     assert here.error("read_buffer", path="nonesuch").endswith("nonesuch does not exist")
+
+
+def test_text_that_is_not_utf_8_is_told_with_replacements(editor: Start, tmp_path: Path) -> None:
+    here = tools(editor, tmp_path)
+    nvim = here.nvim
+    file = nvim.project / "odd.txt"
+    file.write_bytes(b"caf\xe9\n")
+    nvim.command(f"edit ++enc=utf-8 ++bad=keep {file}")
+    assert here.call("editor_state").splitlines()[0] == "current file: odd.txt:1:1: caf\ufffd"
+    nvim.api("buf_set_lines", 0, 1, 1, True, ["x"])
+    assert "+x" in here.call("unsaved_diff")
+    assert here.call("read_buffer", path="odd.txt").splitlines()[1:] == ["1\tcaf\ufffd", "2\tx"]
+    assert nvim.messages() == []
+
+
+def test_a_place_that_is_not_there_is_not_shown(editor: Start, tmp_path: Path) -> None:
+    here = tools(editor, tmp_path)
+    os.mkfifo(here.nvim.project / "fifo")
+    for path, words in {"nonesuch": "does not exist", "fifo": "is a FIFO", ".": "is a directory"}.items():
+        assert words in here.error("show", path=path, line=1)
+    assert here.error("show", path="shapes.py", line=9) == "shapes.py has only 8 lines."
+    assert here.call("show", path="shapes.py", line=8) == "shapes.py:8 is shown."
 
 
 def test_the_text_of_a_file_outside_is_told_by_no_tool(editor: Start, tmp_path: Path) -> None:

@@ -82,6 +82,26 @@ def test_texts_with_any_end_are_edited(
     assert file.read_bytes() == after
 
 
+def test_columns_count_bytes_in_all_results(here: Tools, server: FakeServer) -> None:
+    (here.nvim.project / "main.py").write_text("é = '😀'; name = 1\n")
+    span = edit(0, 10, 0, 14, "")["range"]
+    symbol = {"name": "name", "kind": 13}
+    server.replies(SYMBOLS, [{**symbol, "range": span, "selectionRange": span}])
+    server.replies("workspace/symbol", [{**symbol, "location": {"uri": server.uri("main.py"), "range": span}}])
+    server.replies("textDocument/definition", {"uri": server.uri("main.py"), "range": span})
+    line = "main.py:1:14: "
+    assert here.call("definition", path="main.py", line=1, symbol="name") == f"{line}é = '😀'; name = 1"
+    assert here.call("symbols", path="main.py") == f"{line}variable name"
+    assert here.call("symbols", query="name") == f"{line}variable name"
+
+
+def test_a_list_that_is_cut_says_so(here: Tools, server: FakeServer) -> None:
+    span = edit(0, 0, 0, 1, "")["range"]
+    server.replies(SYMBOLS, [{"name": "x", "kind": 13, "selectionRange": span}] * 5010)
+    ends = [here.call("symbols", path="main.py", cursor=cursor).splitlines()[-1] for cursor in ("4990", "5000")]
+    assert ends == ["... only the first 5000 are listed"] * 2
+
+
 def test_only_the_end_of_a_text_is_no_change(here: Tools, server: FakeServer) -> None:
     (here.nvim.project / "it.py").write_bytes(b"a\nb")
     server.replies("textDocument/formatting", [edit(1, 1, 1, 1, "\n")])

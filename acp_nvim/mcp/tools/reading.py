@@ -10,6 +10,7 @@ from msgspec import Meta
 from acp_nvim.mcp.tool import Arguments, Lines, Tool, ToolError, Workplace
 from acp_nvim.ui.editor import ToolAnswer
 from acp_nvim.workspace import disk
+from acp_nvim.workspace.open_files import OpenText
 from acp_nvim.workspace.refusals import FileRefusedError
 
 NOTE_CHARS: Final = 300
@@ -72,14 +73,7 @@ async def editor_state(place: Workplace, arguments: Page) -> Lines:
 async def read_buffer(place: Workplace, arguments: ReadBuffer) -> Lines:
     """Return the text of a file as the editor has it, else as the disk has it."""
     path = await place.readable(arguments.path)
-    await place.until_ready()
-    try:
-        async with place.files.alone(path):
-            buffer = await place.files.read(path)
-        text = buffer.text if buffer is not None else (await disk.read(path)).text
-    except FileRefusedError as error:
-        raise ToolError(str(error)) from error
-    lines = await anyio.to_thread.run_sync(_split, text)
+    buffer, lines = await _lines(place, path)
     last = min(arguments.last or len(lines), len(lines))
     name = place.roots.name(path)
     if lines and arguments.first > last:
@@ -91,6 +85,18 @@ async def read_buffer(place: Workplace, arguments: ReadBuffer) -> Lines:
     note = f"{name}: lines {min(arguments.first, last)} to {last} of {len(lines)}, {state}"
     shown = lines[arguments.first - 1 : last]
     return Lines([f"{number}\t{line}" for number, line in enumerate(shown, arguments.first)], note)
+
+
+async def _lines(place: Workplace, path: str) -> tuple[OpenText | None, list[str]]:
+    """Return the buffer of a file, if there is one, and the lines of its text. Raises `ToolError`."""
+    await place.until_ready()
+    try:
+        async with place.files.alone(path):
+            buffer = await place.files.read(path)
+        text = buffer.text if buffer is not None else (await disk.read(path)).text
+    except FileRefusedError as error:
+        raise ToolError(str(error)) from error
+    return buffer, await anyio.to_thread.run_sync(_split, text)
 
 
 def _split(text: str) -> list[str]:
@@ -110,6 +116,9 @@ async def unsaved_diff(place: Workplace, arguments: OnePath) -> Lines:
 async def show(place: Workplace, arguments: Show) -> Lines:
     """Show the user a line; the cursor of the user stays where it is."""
     path = await place.readable(arguments.path)
+    _, lines = await _lines(place, path)
+    if arguments.line > max(len(lines), 1):
+        raise ToolError(f"{place.roots.name(path)} has only {len(lines)} lines.")
     place.show(path, arguments.line, arguments.note[:NOTE_CHARS] if arguments.note else None)
     return Lines([f"{place.roots.name(path)}:{arguments.line} is shown."])
 

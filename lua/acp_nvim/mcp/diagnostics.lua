@@ -59,7 +59,10 @@ local function list(buffers, args)
     local name = name_of(lookup.real_path(bufnr), args.cwd)
     for _, one in ipairs(found) do
       local is_wanted = one.severity <= LEAST[args.severity] and (new[one] or not args.since_turn)
-      if is_wanted and #lines < MOST then
+      if is_wanted and #lines == MOST then
+        lines[#lines + 1] = ("... only the first %d are listed"):format(MOST)
+        return lines
+      elseif is_wanted then
         lines[#lines + 1] = line_of(one, name, new[one] or "")
       end
     end
@@ -77,16 +80,17 @@ local function buffers_of(args)
     return found, {}
   end
   local buffers, failed = {}, {}
-  for index, path in ipairs(args.paths) do
-    local bufnr, problem = nil, ("%s: not looked at, as there are more than %d files"):format(path, MOST_FILES)
-    if index <= MOST_FILES then
-      bufnr, problem = servers.buffer(path)
-    end
+  for _, path in ipairs(vim.list_slice(args.paths, 1, MOST_FILES)) do
+    local bufnr, problem = servers.buffer(path)
     if bufnr then
       buffers[#buffers + 1] = bufnr
     else
       failed[#failed + 1] = problem
     end
+  end
+  if #args.paths > MOST_FILES then
+    local words = "%d more files were not looked at: ask for each by its path."
+    failed[#failed + 1] = words:format(#args.paths - MOST_FILES)
   end
   return buffers, failed
 end

@@ -1,11 +1,14 @@
 -- Tools that ask the language servers about symbols.
+local lookup = require("acp_nvim.buffers.lookup")
 local name_of = require("acp_nvim.mcp.name")
 local positions = require("acp_nvim.mcp.positions")
 local servers = require("acp_nvim.mcp.servers")
 
 local M = {}
 
+local api = vim.api
 local MOST = 5000 -- lines of an answer
+local CUT = ("... only the first %d are listed"):format(MOST)
 
 ---@param items { filename: string, lnum: integer, col: integer, text: string }[]
 ---@return string[] lines sorted, each once
@@ -25,6 +28,7 @@ local function lines_of(items, cwd)
       lines[#lines + 1], last = line, line
     end
     if #lines == MOST then
+      lines[#lines + 1] = CUT
       break
     end
   end
@@ -107,19 +111,35 @@ local function kind_of(number)
   return (vim.lsp.protocol.SymbolKind[number] or "Symbol"):lower()
 end
 
+---@param position lsp.Position
+---@param bufnr? integer of the file, nil if it is not loaded
+---@return integer column as in all results: in bytes, from 1
+local function column(position, bufnr, encoding)
+  local lines = bufnr and api.nvim_buf_get_lines(bufnr, position.line, position.line + 1, false) or {}
+  if not lines[1] then
+    return position.character + 1
+  end
+  return vim.str_byteindex(lines[1], encoding, position.character, false) + 1
+end
+
 ---@param symbols (lsp.DocumentSymbol|lsp.SymbolInformation)[]
----@param name string of the file
+---@param file { name: string, bufnr?: integer, encoding: string }
 ---@param lines string[]
 ---@param inside string names of what they are in
-local function add_symbols(symbols, name, lines, inside)
+local function add_symbols(symbols, file, lines, inside)
   for _, one in ipairs(symbols) do
     local range = one.selectionRange or (one.location and one.location.range)
     local full = inside .. one.name
-    if range and #lines < MOST then
+    if #lines > MOST then
+      return
+    elseif #lines == MOST then
+      lines[#lines + 1] = CUT
+    elseif range then
       local at = range.start
-      lines[#lines + 1] = ("%s:%d:%d: %s %s"):format(name, at.line + 1, at.character + 1, kind_of(one.kind), full)
+      local col = column(at, file.bufnr, file.encoding)
+      lines[#lines + 1] = ("%s:%d:%d: %s %s"):format(file.name, at.line + 1, col, kind_of(one.kind), full)
     end
-    add_symbols(one.children or {}, name, lines, full .. ".")
+    add_symbols(one.children or {}, file, lines, full .. ".")
   end
 end
 
@@ -132,7 +152,8 @@ local function of_file(args, answer)
     end
     servers.request({ clients[1] }, bufnr, method, params, answer, function(results)
       local lines, name = {}, name_of(args.path, args.cwd)
-      add_symbols(results[1].result or {}, name, lines, "")
+      local file = { name = name, bufnr = bufnr, encoding = clients[1].offset_encoding }
+      add_symbols(results[1].result or {}, file, lines, "")
       answer({ lines = #lines > 0 and lines or { ("%s has no symbols."):format(name) } })
     end)
   end)
@@ -154,11 +175,13 @@ function M.list(args, answer)
     return { query = args.query }
   end
   servers.request(clients, 0, method, params, answer, function(results)
-    local lines = {}
+    local lines, buffers = {}, nil ---@type string[], table<string, integer>?
     for _, one in ipairs(results) do
       for _, symbol in ipairs(one.result or {}) do
-        local name = name_of(vim.uri_to_fname(symbol.location.uri), args.cwd)
-        add_symbols({ symbol }, name, lines, "")
+        local path = vim.uri_to_fname(symbol.location.uri)
+        buffers = buffers or lookup.by_path()
+        local file = { name = name_of(path, args.cwd), bufnr = buffers[path], encoding = one.client.offset_encoding }
+        add_symbols({ symbol }, file, lines, "")
       end
     end
     local none = ("No symbol of the project matches `%s`."):format(args.query)

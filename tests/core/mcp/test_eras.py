@@ -145,6 +145,37 @@ async def test_the_handshake_agrees_on_a_version(tmp_path: Path, version: str) -
     assert answer["result"]["serverInfo"]["name"] == "nvim"
 
 
+async def test_null_is_as_good_as_nothing(tmp_path: Path) -> None:
+    async with stage(tmp_path) as here, here.wire() as wire:
+        for method, params in [
+            ("ping", None),
+            ("initialize", {"protocolVersion": "2025-06-18", "_meta": None}),
+            ("tools/list", None),
+            ("tools/call", {"name": "editor_state", "arguments": None}),
+            ("tools/call", {"name": "diagnostics", "arguments": {"path": None, "severity": None, "wait_ms": None}}),
+        ]:
+            await wire.send({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+            with anyio.fail_after(LIMIT):
+                answer = await wire.receive()
+            assert "result" in answer, answer
+            assert not answer["result"].get("isError"), answer
+
+
+async def test_results_and_errors_are_short(tmp_path: Path) -> None:
+    async with stage(tmp_path) as here, here.wire() as wire:
+        here.place.answer = lambda tool, arguments: (
+            ToolAnswer(lines=["x" * 9000] * 9000, note="y" * 99_000)
+            if tool == "unsaved_diff"
+            else ToolAnswer(error="z" * 99_000)
+        )
+        for tool, arguments in [("unsaved_diff", {}), ("editor_state", {}), ("show", {"x" * 99_000: 1})]:
+            call = {"_meta": META, "name": tool, "arguments": arguments}
+            await wire.send({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+            with anyio.fail_after(LIMIT):
+                answer = await wire.receive()
+            assert 2000 < len(answer["result"]["content"][0]["text"]) < 25_000
+
+
 async def test_a_cancelled_call_gets_no_answer_and_a_ping_does(tmp_path: Path) -> None:
     async with stage(tmp_path) as here, here.wire() as wire:
         began, is_cancelled = anyio.Event(), anyio.Event()
