@@ -121,7 +121,8 @@ class Serving:
             scopes.remove(scope)
             if not scopes:
                 del self._scopes[bytes(request_id)]
-            if answer is not None:
+            is_wanted = self.rules.is_answered or not scope.cancel_called  # the work may have ended in its own way
+            if answer is not None and is_wanted:
                 reply(answer)
 
     def _failure(self, request_id: msgspec.Raw, error: Exception) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ import pytest
 
 from tests.nvim.agent_tools import USER, Tools, tools
 from tests.nvim.fake_server import FakeServer, edit
+from tests.support import mcp_clients
 from tests.support.editor import HeadlessEditor
+from tests.support.waiting import LIMIT
 
 
 @pytest.fixture
@@ -106,6 +109,22 @@ def test_only_the_end_of_a_text_is_no_change(here: Tools, server: FakeServer) ->
     (here.nvim.project / "it.py").write_bytes(b"a\nb")
     server.replies("textDocument/formatting", [edit(1, 1, 1, 1, "\n")])
     assert here.error("format", path="it.py") == "Format it.py: nothing would change."  # :write adds it
+
+
+def test_what_is_typed_while_the_user_is_asked_stays_unsaved(here: Tools, server: FakeServer) -> None:
+    nvim = here.nvim
+    here.open("main.py")
+    server.replies("textDocument/rename", {"changes": {server.uri("main.py"): [edit(0, 5, 0, 11, "forms")]}})
+    with ThreadPoolExecutor(1) as threads:
+        called = threads.submit(mcp_clients.call, here.entry, "rename", **RENAME)
+        nvim.wait_until(lambda: nvim.events("AcpPermissionRequest"), what="a request")
+        nvim.api("buf_set_lines", 0, -1, -1, True, ["# mine"])
+        here.choose("allow", 0, called)
+        assert called.result(LIMIT) == ("Rename shapes to forms: changed main.py (not saved).", False)
+    assert nvim.buffer_text() + "\n" == USER.replace("shapes", "forms") + "# mine\n"
+    assert (nvim.project / "main.py").read_text() == USER
+    nvim.command("undo")
+    assert nvim.buffer_text() + "\n" == USER + "# mine\n"
 
 
 def test_a_file_with_two_names_is_changed_once(here: Tools, server: FakeServer) -> None:

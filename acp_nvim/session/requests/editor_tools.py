@@ -38,12 +38,11 @@ _OPTIONS: Final = [
 
 
 class _Change(msgspec.Struct, frozen=True):
-    """The new text of a file; `save`: it had no unsaved text before, so that it is saved as the configuration says."""
+    """The new text of a file."""
 
     path: str
     before: str
     after: str
-    save: bool
 
 
 class EditorTools:
@@ -162,17 +161,22 @@ class EditorTools:
             raise ToolError(f"{self.roots.name(wanted.path)} {words}. Nothing was changed.") from error
         if after == text:
             return None
-        is_modified = buffer is not None and buffer.modified
-        return _Change(path, text, after, self._requests.files.save and not is_modified)
+        return _Change(path, text, after)
 
     async def _write(self, title: str, changes: Sequence[_Change]) -> str:
-        """Write all files, and return what was done. Raises `ToolError` if not all of it could be."""
+        """Write all files, and return what was done. Raises `ToolError` if not all of it could be.
+
+        A file is saved as the configuration says, unless it has unsaved text by now: the user's answer takes its time.
+        """
         done, failed = [], []
         for one in changes:
             name = self.roots.name(one.path)
             try:
-                await self._requests.files.replace(one.path, one.before, one.after, one.save)
-                done.append(name if one.save else f"{name} (not saved)")
+                async with self.files.alone(one.path):
+                    buffer = await self.files.read(one.path)
+                save = self._requests.files.save and not (buffer is not None and buffer.modified)
+                await self._requests.files.replace(one.path, one.before, one.after, save)
+                done.append(name if save else f"{name} (not saved)")
             except FileRefusedError as error:
                 failed.append(f"{name}: {error}")
         words = f"{title}: changed {', '.join(done) or 'nothing'}."
