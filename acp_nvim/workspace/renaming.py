@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from acp_nvim.workspace.line_differences import differences
+
+
+ANY_NAME: Final = "\0"
+"""Stands for either name where texts are compared: it is in no text that is edited."""
 
 
 class UnsavedNameError(Exception):
@@ -18,7 +23,7 @@ def with_unsaved(saved: str, text: str, after: str, names: tuple[str, str]) -> s
     in `saved` and `text`. Raises `UnsavedNameError`.
     """
     either = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
-    plain = [either.sub("", one) for one in (saved, text, after)]
+    plain = [either.sub(ANY_NAME, one) for one in (saved, text, after)]
     if plain[0] != plain[2] or plain[0] == plain[1]:
         return after
     old, new, renamed = (one.split("\n") for one in (saved, text, after))
