@@ -111,6 +111,12 @@ def test_only_the_end_of_a_text_is_no_change(here: Tools, server: FakeServer) ->
     assert here.error("format", path="it.py") == "Format it.py: nothing would change."  # :write adds it
 
 
+def test_a_name_that_cannot_be_shown_is_refused(here: Tools, server: FakeServer) -> None:
+    for name in ("forms\nin a comment", "\x1b[2J", "a\u202eb"):
+        words = here.error("rename", **{**RENAME, "new_name": name})
+        assert words == "The new name has characters that cannot be shown."
+
+
 def test_what_is_typed_while_the_user_is_asked_stays_unsaved(here: Tools, server: FakeServer) -> None:
     nvim = here.nvim
     here.open("main.py")

@@ -40,6 +40,8 @@ class Format(Arguments):
 
 async def rename(place: Workplace, arguments: Rename) -> Lines:
     """Rename a symbol wherever it is used."""
+    if not arguments.new_name.isprintable():  # the user reads it in the question
+        raise ToolError("The new name has characters that cannot be shown.")
     path = await current(place, arguments.path)
     wanted = {"path": path, "line": arguments.line, "symbol": arguments.symbol, "new_name": arguments.new_name}
     old = re.findall(r"\w+", arguments.symbol)
