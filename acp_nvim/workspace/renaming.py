@@ -7,7 +7,6 @@ from typing import Final
 
 from acp_nvim.workspace.line_differences import differences
 
-
 ANY_NAME: Final = "\0"
 """Stands for either name where texts are compared: it is in no text that is edited."""
 
