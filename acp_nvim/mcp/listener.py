@@ -93,6 +93,9 @@ class Listener:
         """Stop listening, close all connections, and remove the socket."""
         for client in self._clients:
             client.close()
+        self._stop_listening()
+
+    def _stop_listening(self) -> None:
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -101,7 +104,7 @@ class Listener:
         self._own, self._path = None, None
 
     async def _listen(self) -> None:
-        self.stop()
+        self._stop_listening()  # the clients that have connected need no socket any more
         last: OSError | None = None
         for parent in (self.parent, None):
             try:
@@ -113,7 +116,7 @@ class Listener:
                 os.chmod(path, 0o600)
             except OSError as error:
                 last = error
-                self.stop()
+                self._stop_listening()
             else:
                 self._path = path
                 return

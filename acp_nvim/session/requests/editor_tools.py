@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from itertools import count
 from typing import Any, Final
+from uuid import uuid4
 
 import anyio.to_thread
 import msgspec
@@ -29,7 +29,8 @@ from acp_nvim.workspace.text_edits import applied
 EDITED_FILES: Final = 200
 """Files that one edit may change: a user cannot look through more."""
 CALL_PREFIX: Final = "acp_nvim:edit:"
-"""Prefix of the ids of tool calls that stand for edits of the editor's tools; the agent has calls of its own."""
+"""Prefix of the ids of tool calls that stand for edits of the editor's tools. The agent cannot guess the rest: it must
+not change what the user is shown."""
 ALLOW: Final = "allow"
 _OPTIONS: Final = [
     PermissionOption(ALLOW, "Allow", "allow_once"),
@@ -56,7 +57,6 @@ class EditorTools:
         self._requests = requests
         self._changes = changes
         self._calls = services.mcp.calls
-        self._numbers = count(1)
 
     async def ask(self, tool: str, arguments: dict[str, Any]) -> ToolAnswer:
         """See `Workplace`."""
@@ -98,7 +98,7 @@ class EditorTools:
         changes = self._each_once(title, [one for one in found if one is not None])
         if not changes:
             raise ToolError(f"{title}: nothing would change.")
-        call = f"{CALL_PREFIX}{next(self._numbers)}"
+        call = f"{CALL_PREFIX}{uuid4().hex}"
         asked = PermissionAsked(
             options=_OPTIONS,
             tool_call_id=call,

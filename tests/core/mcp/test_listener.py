@@ -6,11 +6,13 @@ import json
 import os
 import socket
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import anyio
 import pytest
 
+from acp_nvim.jsonrpc.connection import ByteSink, ByteSource
 from acp_nvim.mcp import listener as module
 from acp_nvim.mcp.listener import peer_uid
 from tests.core.mcp.stand_in import Stage, Wire, stage, values
@@ -192,3 +194,23 @@ async def test_a_socket_that_was_removed_is_made_again(tmp_path: Path) -> None:
         async with here.wire() as wire:
             await wire.send({"jsonrpc": "2.0", "id": 1, "method": "ping"})
             assert (await wire.receive())["result"] == {}
+
+
+async def test_a_new_socket_costs_no_client_its_connection(tmp_path: Path) -> None:
+    async def echo(source: ByteSource, sink: ByteSink) -> None:
+        with suppress(anyio.EndOfStream):
+            while True:
+                await sink.send(await source.receive(100))
+
+    async with stage(tmp_path) as here:
+        path, token = await here.servers.listener.open(echo)
+        async with await anyio.connect_unix(path) as first:
+            wire = Wire(first)
+            await first.send(token.encode() + b"\n")
+            with anyio.fail_after(LIMIT):
+                assert await wire.line() == b"ok"
+                os.unlink(path)
+                new, _ = await here.servers.listener.open(echo)
+                assert new != path
+                await first.send(b"still here\n")
+                assert await wire.line() == b"still here"
