@@ -92,13 +92,13 @@ local function workspace_edit(edit, encoding, before, cwd)
   if not found then
     return nil, FILE_OPERATION
   end
-  local files = {} ---@type acp.FileEdits[]
+  local files, buffers = {}, lookup.by_path() ---@type acp.FileEdits[], table<string, integer>
   for uri, edits in vim.spairs(found) do
     if not vim.startswith(uri, "file:") then
       return nil, ("The language server wants to change %s, which is no file. Nothing was done."):format(uri)
     end
     local path = vim.uri_to_fname(uri)
-    local bufnr = lookup.find(path)
+    local bufnr = buffers[lookup.real(path)]
     if bufnr and is_other(bufnr, before[bufnr], versions[uri]) then
       return nil, CHANGED:format(name_of(path, cwd))
     end
