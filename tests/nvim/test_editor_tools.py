@@ -90,6 +90,31 @@ def test_a_place_that_is_not_there_is_not_shown(editor: Start, tmp_path: Path) -
     assert here.call("show", path="shapes.py", line=8) == "shapes.py:8 is shown."
 
 
+@pytest.mark.parametrize(("keys", "first"), [("V", "line 1"), ("v", "ine 1"), ("<C-v>", "i"), ("Vgg1GoG", "line 1")])
+def test_a_long_selection_is_cut(editor: Start, tmp_path: Path, keys: str, first: str) -> None:
+    here = tools(editor, tmp_path)
+    nvim = here.nvim
+    here.open("main.py")
+    nvim.api("buf_set_lines", 0, 0, -1, True, [f"line {number}" for number in range(1, 1001)])
+    nvim.keys("gg0l" + keys + "G")
+    lines = here.call("editor_state").splitlines()
+    assert lines[1:3] == ["selected: main.py, lines 1 to 1000:", first]
+    assert lines[202] == "... 800 more lines"
+    assert lines[201] == {"<C-v>": "i"}.get(keys, "line 200")
+
+
+def test_large_texts_are_not_compared(editor: Start, tmp_path: Path) -> None:
+    here = tools(editor, tmp_path)
+    nvim = here.nvim
+    here.open("main.py")
+    nvim.api("buf_set_lines", 0, 0, -1, True, [f"line {number}" for number in range(6000)])
+    assert here.call("unsaved_diff", cursor="4990").endswith(
+        "... 1006 more lines: ask for one path, or use read_buffer"
+    )
+    nvim.lua("vim.api.nvim_buf_set_lines(0, 0, 1, true, { ('x'):rep(2 * 1024 * 1024) })")
+    assert here.call("unsaved_diff") == "main.py: too large to be compared here; read_buffer has its text"
+
+
 def test_the_text_of_a_file_outside_is_told_by_no_tool(editor: Start, tmp_path: Path) -> None:
     here = tools(editor, tmp_path)
     nvim = here.nvim

@@ -6,6 +6,7 @@ local M = {}
 
 local api = vim.api
 local OTHER_LINES = 5 -- in which the symbol stands, that are named
+local NEAR_LINES = 10000 -- before and after a line, in which they are looked for: within a few milliseconds
 local LINE_BYTES = 200
 
 local function is_word(character)
@@ -32,19 +33,31 @@ local function occurrences(line, symbol)
   end
 end
 
----@return string words about where else the symbol stands
+---@return string words about where else the symbol stands, near that line
 local function elsewhere(bufnr, symbol, near)
+  local count = api.nvim_buf_line_count(bufnr)
+  local middle = math.min(near, count)
+  local first = math.max(middle - NEAR_LINES, 1)
+  local lines = api.nvim_buf_get_lines(bufnr, first - 1, middle + NEAR_LINES, false)
   local found = {} ---@type integer[]
-  for number, line in ipairs(api.nvim_buf_get_lines(bufnr, 0, -1, true)) do
-    if #occurrences(line, symbol) > 0 then
+  local function look(number)
+    local line = lines[number - first + 1]
+    if line and #occurrences(line, symbol) > 0 then
       found[#found + 1] = number
     end
   end
-  table.sort(found, function(a, b)
-    return math.abs(a - near) < math.abs(b - near)
-  end)
+  look(middle)
+  for distance = 1, math.min(NEAR_LINES, count) do
+    if #found > OTHER_LINES then
+      break
+    end
+    look(middle - distance)
+    look(middle + distance)
+  end
   if #found == 0 then
-    return "It is nowhere in the file; read the file again."
+    local is_whole = first == 1 and middle + NEAR_LINES >= count
+    local where = is_whole and "nowhere in the file" or ("not within %d lines of that one"):format(NEAR_LINES)
+    return ("It is %s; read the file again."):format(where)
   end
   local nearest = vim.list_slice(found, 1, OTHER_LINES)
   table.sort(nearest)

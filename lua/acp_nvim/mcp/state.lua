@@ -10,6 +10,8 @@ local M = {}
 
 local api = vim.api
 local SELECTED_LINES = 200 -- of the selection that are shown
+local DIFF_BYTES = 1024 * 1024 -- of a text that is compared: within a tenth of a second
+local DIFF_LINES = 5000 -- of all diffs together
 local OUTSIDE = "outside of the session's directories: its text is not shown"
 
 ---@return integer? win the window of a file in which the user is, or was last
@@ -23,7 +25,7 @@ local function code_window()
   end)
 end
 
----@return string[]? lines of the selection, nil when nothing is selected
+---@return string[]? lines of the selection, `SELECTED_LINES` at most; nil when nothing is selected
 ---@return integer? first
 ---@return integer? last
 local function selection()
@@ -32,8 +34,14 @@ local function selection()
     return nil
   end
   local from, to = vim.fn.getpos("v"), vim.fn.getpos(".")
-  local lines = vim.fn.getregion(from, to, { type = mode:sub(1, 1) })
-  return lines, math.min(from[2], to[2]), math.max(from[2], to[2])
+  if from[2] > to[2] then
+    from, to = to, from
+  end
+  local first, last = from[2], to[2]
+  if last - first >= SELECTED_LINES then -- whole lines instead of the end of the selection, which is not shown
+    to = { to[1], first + SELECTED_LINES - 1, mode:sub(1, 1) == "v" and vim.v.maxcol or to[3], 0 }
+  end
+  return vim.fn.getregion(from, to, { type = mode:sub(1, 1) }), first, last
 end
 
 ---@return string[]
@@ -53,9 +61,9 @@ local function current(win, args)
   end
   if selected then
     lines[#lines + 1] = ("selected: %s, lines %d to %d:"):format(name, first, last)
-    vim.list_extend(lines, vim.list_slice(selected, 1, SELECTED_LINES))
-    if #selected > SELECTED_LINES then
-      lines[#lines + 1] = ("... %d more lines"):format(#selected - SELECTED_LINES)
+    vim.list_extend(lines, selected)
+    if last - first >= SELECTED_LINES then
+      lines[#lines + 1] = ("... %d more lines"):format(last - first + 1 - SELECTED_LINES)
     end
   end
   return lines
@@ -90,7 +98,11 @@ local function diff(bufnr, cwd)
   if not before then
     return { ("%s: what the file has is not known"):format(name) }
   end
-  local found = vim.diff(before, text.of_buffer(bufnr), { ctxlen = 3 }) --[[@as string]]
+  local after = text.of_buffer(bufnr)
+  if #before > DIFF_BYTES or #after > DIFF_BYTES then
+    return { ("%s: too large to be compared here; read_buffer has its text"):format(name) }
+  end
+  local found = vim.diff(before, after, { ctxlen = 3 }) --[[@as string]]
   if found == "" then
     return {}
   end
@@ -106,6 +118,11 @@ function M.unsaved_diff(args, answer)
       local is_shown = args.path ~= nil or inside(path, args) -- the host has checked a path that it names
       vim.list_extend(lines, is_shown and diff(bufnr, args.cwd) or { ("%s: %s"):format(path, OUTSIDE) })
     end
+  end
+  if #lines > DIFF_LINES then
+    local left = #lines - DIFF_LINES
+    lines = vim.list_slice(lines, 1, DIFF_LINES)
+    lines[#lines + 1] = ("... %d more lines: ask for one path, or use read_buffer"):format(left)
   end
   answer({ lines = lines, note = #lines == 0 and "Nothing is unsaved: the files have what the editor has." or nil })
 end
