@@ -27,6 +27,7 @@ local TOOLS = {
   rename = lazy.fn("acp_nvim.mcp.edits", "rename"),
   code_action = lazy.fn("acp_nvim.mcp.edits", "code_action"),
   format = lazy.fn("acp_nvim.mcp.edits", "format"),
+  open = lazy.fn("acp_nvim.mcp.edits", "open"),
 }
 
 ---@return fun(answer: acp.ToolAnswer) with_debugger the same, but only the first time

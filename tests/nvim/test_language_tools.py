@@ -72,6 +72,22 @@ def test_a_name_is_changed_in_both_files_one_of_which_is_not_saved(here: Tools, 
     assert nvim.buffer_text() == renamed
 
 
+def test_one_undo_takes_it_back_in_a_file_that_was_not_open(here: Tools) -> None:
+    nvim, project = here.nvim, here.nvim.project
+    here.open("main.py")
+    is_open = "return vim.fn.bufloaded(...) == 1"
+    assert nvim.lua(is_open, str(project / "shapes.py")) is False
+    here.answered("allow", "rename", path="main.py", line=1, symbol="area", new_name="surface")
+    renamed = MODULE.replace("area", "surface")
+    assert (project / "shapes.py").read_text() == renamed
+    for name, before, after in (("shapes.py", MODULE, renamed), ("main.py", USER, USER.replace("area", "surface"))):
+        here.open(name)
+        assert nvim.buffer_text() + "\n" == after
+        nvim.command("undo")
+        assert nvim.buffer_text() + "\n" == before
+        assert "Already at oldest change" in nvim.command("undo")
+
+
 HUNKS = 'return #require("acp_nvim.review.files").hunks(vim.api.nvim_get_current_buf())'
 
 

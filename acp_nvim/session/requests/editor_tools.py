@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from typing import Any, Final
@@ -25,6 +26,8 @@ from acp_nvim.workspace import disk
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.renaming import UnsavedNameError, with_unsaved
 from acp_nvim.workspace.text_edits import applied
+
+log = logging.getLogger(__name__)
 
 EDITED_FILES: Final = 200
 """Files that one edit may change: a user cannot look through more."""
@@ -168,6 +171,10 @@ class EditorTools:
 
         A file is saved as the configuration says, unless it has unsaved text by now: the user's answer takes its time.
         """
+        try:
+            await self.ask("open", {"paths": [one.path for one in changes]})
+        except ToolError as error:
+            log.info("the files of an edit are not open, so that undo does not take it back: %s", error)
         done, failed = [], []
         for one in changes:
             name = self.roots.name(one.path)

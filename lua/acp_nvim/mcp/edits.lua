@@ -278,4 +278,20 @@ function M.format(args, answer)
   end)
 end
 
+---Opens files without showing them, so that undo takes an edit of them back. Keys of the user are handled in between.
+---@param args { paths: string[] }
+---@param answer acp.mcp.Answer
+function M.open(args, answer)
+  local at, step = 0, nil
+  step = guarded(answer, function()
+    at = at + 1
+    if not args.paths[at] then
+      return answer({})
+    end
+    servers.buffer(args.paths[at]) -- one that cannot be opened is changed on disk
+    vim.schedule(step)
+  end)
+  step()
+end
+
 return M
