@@ -117,6 +117,44 @@ def test_a_name_that_cannot_be_shown_is_refused(here: Tools, server: FakeServer)
         assert words == "The new name has characters that cannot be shown."
 
 
+def test_the_command_of_an_action_is_not_run_and_that_is_told(here: Tools, server: FakeServer) -> None:
+    command = {"title": "x", "command": "x"}
+    change = {"changes": {server.uri("main.py"): [edit(0, 5, 0, 11, "forms")]}}
+    server.replies("textDocument/codeAction", [{"title": "Both", "edit": change, "command": command}])
+    text, is_error = here.answered("allow", "code_action", path="main.py", line=1, title="Both")
+    assert text.splitlines() == [
+        "Only the edit is done: the action would also run a command of the language server fake.",
+        "Both: changed main.py.",
+    ]
+    assert not is_error
+    server.replies("textDocument/codeAction", [command])
+    server.replies("codeAction/resolve", command)
+    assert "runs a command of the language server fake" in here.error("code_action", path="main.py", line=1, title="x")
+
+
+def test_keys_that_are_half_typed_are_finished_after_a_call(here: Tools, server: FakeServer) -> None:
+    nvim = here.nvim
+    server.replies("textDocument/definition", None)
+    for number in range(4):
+        (nvim.project / f"{number}.py").write_text("two\n")
+    here.open("main.py")
+    nvim.api("buf_set_lines", 0, 0, -1, True, ["one two three four"])
+    for number, (before, after, line) in enumerate(
+        [
+            ("gg0d", "w", "two three four"),  # the call reads a file into a buffer, which runs autocommands
+            ("wv", "ed", "two  four"),
+            ("0cw", "2<Esc>", "2  four"),
+            (":s/four/", "4/<CR>", "2  4"),
+        ]
+    ):
+        nvim.api("input", before)
+        at = {"path": f"{number}.py", "line": 1, "symbol": "two"}
+        assert here.call("definition", **at).endswith("knows no definition of `two`.")
+        assert here.call("editor_state").startswith("current file: main.py:1:")
+        nvim.api("input", after)
+        nvim.wait_until(lambda line=line: nvim.buffer_text() == line, what=line)
+
+
 def test_what_is_typed_while_the_user_is_asked_stays_unsaved(here: Tools, server: FakeServer) -> None:
     nvim = here.nvim
     here.open("main.py")

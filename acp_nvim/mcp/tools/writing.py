@@ -64,7 +64,7 @@ async def format_file(place: Workplace, arguments: Format) -> Lines:
 async def _applied(place: Workplace, answer: ToolAnswer, renamed: tuple[str, str] | None = None) -> Lines:
     if answer.edit is None or not answer.edit.files:
         raise ToolError(answer.note or "The language server proposes no change: everything is as it should be.")
-    return Lines([await place.apply(answer.title or "Edit", answer.edit, renamed)])
+    return Lines([await place.apply(answer.title or "Edit", answer.edit, renamed)], answer.note)
 
 
 TOOLS: Final = (

@@ -21,6 +21,8 @@ local FILE_OPERATION = "The language server wants to create, rename or delete fi
 local NO_EDIT =
   "%s: this action runs a command of the language server %s, which is not done for agents. Nothing was done."
 
+local ONLY_EDIT = "Only the edit is done: the action would also run a command of the language server %s."
+
 ---@return table<integer, integer> bufnr -> tick of each loaded file
 local function ticks()
   local found = {}
@@ -117,12 +119,13 @@ end
 ---@param answer acp.mcp.Answer
 ---@param title string
 ---@param edit lsp.WorkspaceEdit
-local function propose(answer, title, edit, encoding, before, cwd)
+---@param note? string about what is not done
+local function propose(answer, title, edit, encoding, before, cwd, note)
   local found, problem = workspace_edit(edit, encoding, before, cwd)
   if not found then
     return answer({ error = problem })
   end
-  answer({ edit = #found.files > 0 and found or nil, title = title })
+  answer({ edit = #found.files > 0 and found or nil, title = title, note = note })
 end
 
 ---@type acp.mcp.Tool
@@ -199,7 +202,8 @@ local function take(chosen, bufnr, before, args, answer)
     if type(resolved.edit) ~= "table" then
       return answer({ error = NO_EDIT:format(action.title, client.name) })
     end
-    propose(answer, action.title, resolved.edit, client.offset_encoding, before, args.cwd)
+    local note = resolved.command and ONLY_EDIT:format(client.name) or nil
+    propose(answer, action.title, resolved.edit, client.offset_encoding, before, args.cwd, note)
   end
   if action.edit or not client:supports_method("codeAction/resolve", bufnr) then
     return finish(action)
