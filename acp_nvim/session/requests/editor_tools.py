@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import uuid4
 
+import anyio
 import anyio.to_thread
 import msgspec
 
@@ -31,6 +32,8 @@ log = logging.getLogger(__name__)
 
 EDITED_FILES: Final = 200
 """Files that one edit may change: a user cannot look through more."""
+WRITE_SECONDS: Final = 20.0
+"""Time to write all files of an edit: a file takes a few milliseconds."""
 CALL_PREFIX: Final = "acp_nvim:edit:"
 """Prefix of the ids of tool calls that stand for edits of the editor's tools. The agent cannot guess the rest: it must
 not change what the user is shown."""
@@ -176,20 +179,28 @@ class EditorTools:
         except ToolError as error:
             log.info("the files of an edit are not open, so that undo does not take it back: %s", error)
         done, failed = [], []
-        for one in changes:
-            name = self.roots.name(one.path)
-            try:
-                async with self.files.alone(one.path):
-                    buffer = await self.files.read(one.path)
-                save = self._requests.files.save and not (buffer is not None and buffer.modified)
-                await self._requests.files.replace(one.path, one.before, one.after, save)
-                done.append(name if save else f"{name} (not saved)")
-            except FileRefusedError as error:
-                failed.append(f"{name}: {error}")
+        left = list(changes)
+        with anyio.move_on_after(WRITE_SECONDS, shield=True):  # a cancelled call must not leave a half of it
+            while left:
+                one, name = left[0], self.roots.name(left[0].path)
+                try:
+                    done.append(await self._write_one(one, name))
+                except FileRefusedError as error:
+                    failed.append(f"{name}: {error}")
+                del left[0]
+        failed += [f"{self.roots.name(one.path)}: Neovim has not answered in time" for one in left]
         words = f"{title}: changed {', '.join(done) or 'nothing'}."
         if failed:
             raise ToolError("\n".join([words, "Not changed:", *failed]))
         return words
+
+    async def _write_one(self, change: _Change, name: str) -> str:
+        """Write one file, and return its name, with what is special about it. Raises `FileRefusedError`."""
+        async with self.files.alone(change.path):
+            buffer = await self.files.read(change.path)
+        save = self._requests.files.save and not (buffer is not None and buffer.modified)
+        await self._requests.files.replace(change.path, change.before, change.after, save)
+        return name if save else f"{name} (not saved)"
 
 
 def _diff(change: _Change) -> Diff:
