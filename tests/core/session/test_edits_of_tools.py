@@ -20,11 +20,12 @@ pytestmark = pytest.mark.anyio
 class Held:
     """Stops writes of files until `released`; `paths` are those that were begun."""
 
-    def __init__(self, tools: editor_tools.EditorTools, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
         self.paths: list[str] = []
         self.begun, self.released = anyio.Event(), anyio.Event()
-        self._replace = tools._requests.files.replace
-        monkeypatch.setattr(tools._requests.files, "replace", self.replace)
+        files = host.app.sessions[1].requests.files
+        self._replace = files.replace
+        monkeypatch.setattr(files, "replace", self.replace)
 
     async def replace(self, path: str, *more: Any) -> None:
         """As the one of the session's files, when it is released."""
@@ -44,9 +45,10 @@ async def allowed_edit(host: Host, monkeypatch: pytest.MonkeyPatch) -> tuple[Hel
         (host.cwd / name).write_text("old\n")
     edit = LspEdit(line=0, character=0, end_line=0, end_character=3, text="new")
     wanted = WorkspaceEdit([FileEdits(str(host.cwd / name), [edit]) for name in ("a", "b")])
-    tools = host.app.sessions[1].mcp._workplace()
-    assert isinstance(tools, editor_tools.EditorTools)
-    return Held(tools, monkeypatch), tools, wanted
+    session = host.app.sessions[1]
+    services = session._services
+    tools = editor_tools.EditorTools(session.presenter, session.requests, session.changes, services)
+    return Held(host, monkeypatch), tools, wanted
 
 
 def texts(directory: Path) -> list[str]:
