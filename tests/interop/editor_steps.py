@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tests.interop.model.scenes import MODULE
-from tests.interop.stage import NotOfferedError, Stage
+from tests.interop.stage import FILES, NotOfferedError, Stage
 from tests.interop.unseen_steps import listed
 from tests.nvim.agent_tools import ENABLE, SERVERS
 
-TEXT = "import os\n\n\ndef area(width, height):\n    return width * height\n\n\nprint(area(1, 2))\n"
 UNUSED = "`os` imported but unused"
 MOST_QUESTIONS = 3
 """For the two calls: agents may ask for each of them, and we ask for the edit."""
@@ -25,7 +24,6 @@ def tools(stage: Stage) -> str:
     if stage.agent.is_example or server(stage) is None:
         raise NotOfferedError
     path = stage.project / MODULE
-    path.write_text(TEXT)
     stage.nvim.lua(ENABLE, SERVERS)
     stage.nvim.lua("vim.cmd.edit(vim.fn.fnameescape(...))", str(path))
     stage.wait(lambda: stage.nvim.lua("return #vim.lsp.get_clients({ bufnr = 0 })") == 2, "the language servers")
@@ -35,7 +33,7 @@ def tools(stage: Stage) -> str:
     assert found is not None
     assert found["calls"] == {"diagnostics": 1, "rename": 1}, f"{found}\n{stage.describe()}"
     assert UNUSED in stage.model.last_body, stage.model.last_body[-4000:]
-    assert path.read_text() == TEXT.replace("area", "surface")
+    assert path.read_text() == FILES[MODULE].replace("area", "surface")
     stage.wait(lambda: str(path) in [one["path"] for one in listed(stage) if one["by"] == "agent"], "the review")
     assert 1 <= len(asked) <= MOST_QUESTIONS, asked
     times = {1: "once", 2: "twice"}.get(len(asked), f"{len(asked)} times")

@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.interop import installing
 from tests.interop.agent_file import AgentFile, filled
+from tests.interop.model.scenes import MODULE
 from tests.interop.model.server import ModelServer
 from tests.interop.offers import Offers
 from tests.interop.wire import Wire
@@ -22,7 +23,12 @@ from tests.support.places import ROOT
 from tests.support.waiting import wait_until
 
 LIMIT = 90.0
-FILES = {"main.py": 'print("hello")\n', "util.py": "def add(a, b):\n    return a + b\n", "notes.txt": "first\nsecond\n"}
+FILES = {
+    "main.py": 'print("hello")\n',
+    "util.py": "def add(a, b):\n    return a + b\n",
+    "notes.txt": "first\nsecond\n",
+    MODULE: "import os\n\n\ndef area(width, height):\n    return width * height\n\n\nprint(area(1, 2))\n",
+}
 ANSWER = """
 local asked = require("acp_nvim").permissions()
 for _, one in ipairs(asked) do
