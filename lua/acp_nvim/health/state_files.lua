@@ -74,9 +74,14 @@ function M.is_alive(instance)
     )
 end
 
----@return boolean the directory exists
+---@return boolean exists
+---@return string? problem
 function M.make_directory(path)
-  return vim.fn.isdirectory(path) == 1 or pcall(vim.fn.mkdir, path, "p", PRIVATE_DIRECTORY)
+  if vim.fn.isdirectory(path) == 1 then
+    return true
+  end
+  local ok, problem = pcall(vim.fn.mkdir, path, "p", PRIVATE_DIRECTORY)
+  return ok, not ok and tostring(problem) or nil
 end
 
 ---@return string? content nil when it cannot be read
@@ -123,11 +128,18 @@ end
 function M.replace(path, data)
   local new = ("%s.%d"):format(path, uv.os_getpid())
   local problem = put(new, "w", data)
-  if problem then
-    return problem
+  if not problem then
+    problem = select(2, uv.fs_rename(new, path))
   end
-  local _, err = uv.fs_rename(new, path)
-  return err
+  if problem then
+    uv.fs_unlink(new)
+  end
+  return problem
+end
+
+---@return string path of the new content, until it replaces the file
+local function being_written(path)
+  return path .. ".new"
 end
 
 ---Replaces the content of a file asynchronously.
@@ -135,7 +147,12 @@ end
 ---@param data string
 ---@param done fun(problem?: string) called in a fast context
 function M.replace_soon(path, data, done)
-  local new = path .. ".new"
+  local new = being_written(path)
+  local function fail(problem)
+    uv.fs_unlink(new, function()
+      done(problem)
+    end)
+  end
   uv.fs_open(new, "w", PRIVATE, function(err, file)
     if not file then
       return done(err)
@@ -143,12 +160,19 @@ function M.replace_soon(path, data, done)
     uv.fs_write(file, data, nil, function(write_err, written)
       uv.fs_close(file, function()
         if written ~= #data then
-          return done(write_err or "the disk is full")
+          return fail(write_err or "the disk is full")
         end
-        uv.fs_rename(new, path, done)
+        uv.fs_rename(new, path, function(problem)
+          return problem and fail(problem) or done()
+        end)
       end)
     end)
   end)
+end
+
+---Abandons a write of `replace_soon`, so that it cannot replace the file.
+function M.abandon(path)
+  uv.fs_unlink(being_written(path))
 end
 
 return M
