@@ -1,5 +1,6 @@
 -- The tool that lists the user's review comments.
 local comments = require("acp_nvim.review.comments")
+local marks = require("acp_nvim.review.comment_marks")
 local name_of = require("acp_nvim.mcp.name")
 
 local M = {}
@@ -11,7 +12,7 @@ function M.list(args, answer)
   local lines = {}
   for _, comment in ipairs(comments.all()) do
     local place = ("%s:%d:1"):format(name_of(comment.path, args.cwd), comment.first)
-    lines[#lines + 1] = vim.trim(("%s: %s %s"):format(place, comment.text, comments.range_words(comment)))
+    lines[#lines + 1] = vim.trim(("%s: %s %s"):format(place, comment.text, marks.range_words(comment)))
   end
   answer({ lines = #lines > 0 and lines or { NONE } })
 end

@@ -3,6 +3,7 @@ local comments = require("acp_nvim.review.comments")
 local dialog = require("acp_nvim.dialog")
 local entry = require("acp_nvim.review.entry")
 local lazy = require("acp_nvim.lazy")
+local marks = require("acp_nvim.review.comment_marks")
 local client = lazy("acp_nvim.host.client")
 local mentions = lazy("acp_nvim.prompt.mentions")
 local message = require("acp_nvim.message")
@@ -62,9 +63,9 @@ end
 ---@return string[] lines
 local function lines_of(comment, cwd)
   local name = name_of(comment.path, cwd)
-  local words = comment.is_gone and " " .. comments.range_words(comment) or ""
+  local words = comment.is_gone and " " .. marks.range_words(comment) or ""
   local lines = { ("%s:%d-%d%s"):format(name, comment.first, comment.last, words) }
-  local quoted, more = comments.quote(comment)
+  local quoted, more = marks.quote(comment)
   for _, line in ipairs(quoted) do
     lines[#lines + 1] = vim.trim("> " .. line:gsub("[\r\n]", " "))
   end

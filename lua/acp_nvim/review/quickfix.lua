@@ -4,6 +4,7 @@ local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
+local marks = require("acp_nvim.review.comment_marks")
 
 local M = {}
 
@@ -93,7 +94,7 @@ end
 ---Creates the list of all comments, and opens its window.
 function M.open_comments()
   local items = vim.tbl_map(function(comment)
-    local text = vim.trim(("%s %s"):format(comment.text, comment.is_gone and comments.range_words(comment) or ""))
+    local text = vim.trim(("%s %s"):format(comment.text, comment.is_gone and marks.range_words(comment) or ""))
     return { filename = comment.path, lnum = comment.first, end_lnum = comment.last, text = text }
   end, comments.all())
   vim.fn.setqflist({}, " ", { title = "acp comments", items = items })
