@@ -9,6 +9,7 @@ local NONE = "The user has no review comments."
 
 ---@type acp.mcp.Tool
 function M.list(args, answer)
+  comments.restore()
   local lines = {}
   for _, comment in ipairs(comments.all()) do
     local place = ("%s:%d:1"):format(name_of(comment.path, args.cwd), comment.first)

@@ -12,6 +12,8 @@ local SEARCHED_LINES = 1000 -- before and after the former place of a comment
 
 ---@class acp.ReviewComment
 ---@field id integer of its extmarks
+---@field file string path of the file in the state directory that keeps it
+---@field cwd string real path of Neovim's directory when it was written
 ---@field text string one line; empty while the user is still writing it
 ---@field path string real path of the file
 ---@field bufnr? integer the buffer that has the extmarks; nil: the file is not loaded

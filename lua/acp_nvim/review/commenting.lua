@@ -41,6 +41,7 @@ function M.add(args, text)
   if not comments.is_possible(bufnr) then
     return message.error("only the lines of a file can have comments: this buffer is not a file")
   end
+  comments.restore()
   local first, last = math.max(args.line1, 1), math.max(args.line2, 1)
   if text ~= "" then
     comments.add(bufnr, first, last, text)
@@ -112,7 +113,7 @@ local function send_to(session, list)
     local text = prompt_of(list, vim.uv.fs_realpath(session.cwd) or session.cwd)
     local is_sent, reason = client.prompt(text, { session_id = session.key, context = items })
     if is_sent then -- from now on the queue keeps the text
-      comments.remove(list)
+      comments.remove(list, true)
       message.info(("%s sent"):format(entry.plural(#list, "comment")))
     else
       message.error(("the comments were not sent%s"):format(reason and ": " .. reason or ""))
@@ -120,8 +121,12 @@ local function send_to(session, list)
   end)
 end
 
----Sends all comments as one prompt. They are removed once the prompt was sent.
+---Sends all comments as one prompt. They are removed once the prompt was sent. Those of Neovims that are gone are sent only
+---if there are no others, lest the user sends what they have not seen.
 function M.send()
+  if #comments.all() == 0 then
+    comments.restore()
+  end
   local list = comments.all()
   if #list == 0 then
     return message.info(NONE)
@@ -138,6 +143,7 @@ end
 
 ---Puts all comments into a quickfix list.
 function M.list()
+  comments.restore()
   if #comments.all() == 0 then
     return message.info(NONE)
   end

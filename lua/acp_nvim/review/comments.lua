@@ -1,7 +1,10 @@
 -- The user's comments on lines of files, until they are sent to an agent.
 local highlights = require("acp_nvim.highlights")
+local lazy = require("acp_nvim.lazy")
 local lookup = require("acp_nvim.buffers.lookup")
 local marks = require("acp_nvim.review.comment_marks")
+local message = lazy("acp_nvim.message")
+local stored = require("acp_nvim.review.stored_comments")
 
 local M = {}
 
@@ -34,10 +37,24 @@ local function with(field, value)
   return found
 end
 
----Keeps the comments in a variable of the editor, for these modules when they are reloaded. Called when there are other
----comments or texts, and when a buffer gains or loses its extmarks.
+---Has a file in the state directory written soon.
+---@param file string
+---@param is_sent? boolean comments of it were sent
+local function store(file, is_sent)
+  stored.changed(file, function()
+    return vim.tbl_filter(function(comment)
+      return comment.text ~= ""
+    end, with("file", file))
+  end, is_sent)
+end
+
+---Keeps the comments in the state directory, and in a variable of the editor, for these modules when they are reloaded.
+---Called when there are other comments or texts, and when a buffer gains or loses its extmarks.
 local function save()
   vim.g.acp_nvim_comments = vim.tbl_values(comments)
+  for _, comment in pairs(comments) do
+    store(comment.file)
+  end
 end
 
 ---Draws the comments of the buffers that have changed.
@@ -48,6 +65,7 @@ local function refresh()
     for _, comment in ipairs(api.nvim_buf_is_loaded(bufnr) and with("bufnr", bufnr) or {}) do
       if marks.update(comment) then
         marks.draw(comment)
+        store(comment.file)
       end
       comment.replaced = nil
     end
@@ -146,6 +164,11 @@ local function watch()
   on("BufUnload", on_unload)
 end
 
+---@return string
+local function real_cwd()
+  return lookup.real(vim.fn.getcwd())
+end
+
 ---@return boolean lines of the buffer can have comments
 function M.is_possible(bufnr)
   local name = api.nvim_buf_get_name(bufnr)
@@ -161,9 +184,11 @@ end
 function M.add(bufnr, first, last, text)
   watch()
   local path, id = lookup.real_path(bufnr), new_id()
-  local comment = { id = id, text = text, path = path, bufnr = bufnr, is_gone = false }
-  comment.first, comment.last = first, math.max(first, last)
+  local beside = with("path", path)[1]
+  local comment = { id = id, file = beside and beside.file or stored.path(id), cwd = real_cwd(), text = text }
+  comment.path, comment.first, comment.last, comment.is_gone = path, first, math.max(first, last), false
   comment.lines = marks.quoted(bufnr, comment.first, comment.last)
+  comment.bufnr = bufnr
   comments[id] = comment
   marks.set(comment)
   attach(bufnr)
@@ -183,10 +208,12 @@ function M.set_text(comment, text)
 end
 
 ---@param list acp.ReviewComment[]
-function M.remove(list)
+---@param are_sent? boolean
+function M.remove(list, are_sent)
   for _, comment in ipairs(list) do
     comments[comment.id] = nil
     marks.remove(comment)
+    store(comment.file, are_sent)
   end
   save()
 end
@@ -217,6 +244,28 @@ function M.within(bufnr, first, last)
   end, M.all())
 end
 
+---Takes over the comments that Neovims which are gone left: those written in this directory, and those on files that are
+---loaded here. Says so.
+function M.restore()
+  local cwd, loaded = real_cwd(), nil
+  local taken = stored.take(new_id, function(comment)
+    loaded = loaded or lookup.by_path()
+    return comment.cwd == cwd or loaded[comment.path] ~= nil
+  end)
+  for _, comment in ipairs(taken) do
+    comments[comment.id] = comment
+    if loaded and loaded[comment.path] then
+      place(loaded[comment.path], comment)
+    end
+  end
+  if #taken > 0 then
+    watch()
+    save()
+    local words = #taken == 1 and "1 comment" or ("%d comments"):format(#taken)
+    message.info(("restored %s not sent (:AcpReview comments)"):format(words))
+  end
+end
+
 ---Takes over the comments that these modules had before they were reloaded. The places are those of the extmarks.
 ---@param saved acp.ReviewComment[]
 local function take_over(saved)
@@ -232,6 +281,7 @@ local function take_over(saved)
     end
   end
   watch()
+  save()
 end
 
 if vim.g.acp_nvim_comments and #vim.g.acp_nvim_comments > 0 then
