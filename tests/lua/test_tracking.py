@@ -338,8 +338,7 @@ def test_a_file_that_another_neovim_has_open_is_left_alone(editor, second, direc
     second.keys("Atyped<Esc>")
     second.command("preserve")
     assert f"process {second.pid}" in buffers(editor, "unopened", str(path))["obstacle"]
-    second._process.kill()
-    second._process.wait()
+    second.kill()
     editor.wait_until(lambda: "recover" in buffers(editor, "unopened", str(path)).get("obstacle", ""))
     (swap,) = [*editor.places.directory.rglob("*file [[]1].txt.sw?")]
     swap.unlink()

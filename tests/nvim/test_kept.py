@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -99,12 +98,7 @@ def type_draft(nvim: HeadlessEditor, tmp_path: Path, text: str) -> None:
     nvim.wait_until(lambda: text in drafts(tmp_path), what="the draft")
 
 
-def kill(nvim: HeadlessEditor) -> None:
-    os.kill(nvim.pid, signal.SIGKILL)
-    nvim._process.wait(60)
-
-
-@pytest.mark.parametrize("end", [kill, HeadlessEditor.close], ids=["killed", "left"])
+@pytest.mark.parametrize("end", [HeadlessEditor.kill, HeadlessEditor.close], ids=["killed", "left"])
 def test_a_draft_is_back_in_the_next_session_there(
     shared: Start, tmp_path: Path, end: Callable[[HeadlessEditor], None]
 ) -> None:
@@ -137,8 +131,8 @@ def test_two_neovims_have_a_draft_each_and_nobody_takes_that_of_the_living(share
     third = shared()
     third.command("AcpChat it")
     assert prompt_text(third) == ""
-    kill(first)
-    kill(second)
+    first.kill()
+    second.kill()
     fourth, fifth = shared(), shared()
     texts = []
     for nvim in (fourth, fifth):
@@ -150,7 +144,7 @@ def test_two_neovims_have_a_draft_each_and_nobody_takes_that_of_the_living(share
 def test_a_draft_of_another_machine_is_left_to_it_for_a_month(shared: Start, tmp_path: Path) -> None:
     first = shared()
     type_draft(first, tmp_path, "elsewhere")
-    kill(first)
+    first.kill()
     [path] = state(tmp_path, "drafts")
     theirs = path.with_name(f"other_machine-{path.name.split('-', 1)[1]}")
     path.rename(theirs)
@@ -181,7 +175,7 @@ def test_prompts_that_waited_are_back_after_a_kill(shared: Start, tmp_path: Path
     nvim.wait_until(lambda: "Done." in nvim.chat_text())
     nvim.keys("idraft<Esc>")
     nvim.wait_until(lambda: drafts(tmp_path) == ["draft"], what="the draft")
-    kill(nvim)
+    nvim.kill()
     after = shared()
     after.command("AcpChat it")
     assert prompt_text(after) == "waits one\n\nwaits two\n\ndraft"
@@ -195,7 +189,7 @@ def test_prompts_are_remembered_by_all_neovims_of_a_project(shared: Start, tmp_p
     [file] = state(tmp_path, "prompts")
     assert file.stat().st_mode & 0o777 == 0o600
     first.wait_until(lambda: len(first.events("AcpTurnEnd")) == 2 and not drafts(tmp_path), what="them to be answered")
-    kill(first)
+    first.kill()
     nvim = shared()
     nvim.command("AcpChat it")
     nvim.keys("idraft")
@@ -246,7 +240,7 @@ def test_a_conversation_is_on_disk_when_neovim_is_killed(shared: Start, tmp_path
     nvim = shared()
     nvim.lua('require("acp_nvim").prompt("hang", { agent = "it" })')
     nvim.wait_until(lambda: "Done." in nvim.chat_text())
-    kill(nvim)
+    nvim.kill()
     wait_until(lambda: any('Done."}\n' in path.read_text() for path in state(tmp_path, "transcripts")), what="its end")
     header, *told = records(tmp_path)
     assert (header["agent"], header["transcript"]) == ("it", 1)

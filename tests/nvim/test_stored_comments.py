@@ -56,20 +56,15 @@ def until_stored(tmp_path: Path, *wanted: tuple[str, int, int]) -> None:
     wait_until(lambda: not list(directory(tmp_path).glob("*.new")), what="the end of the write")
 
 
-def kill(nvim: HeadlessEditor) -> None:
-    os.kill(nvim.pid, signal.SIGKILL)
-    nvim._process.wait(60)
-
-
 def killed(begin: Begin, tmp_path: Path, text: str, line: int = 2) -> None:
     """A Neovim writes a comment, and is killed once that is on disk."""
     desk = begin()
     desk.nvim.command(f"{line}AcpReview comment {text}")
     wait_until(lambda: (text, line, line) in stored(tmp_path), what="the comment on disk")
-    kill(desk.nvim)
+    desk.nvim.kill()
 
 
-@pytest.mark.parametrize("end", [kill, HeadlessEditor.close], ids=["killed", "left"])
+@pytest.mark.parametrize("end", [HeadlessEditor.kill, HeadlessEditor.close], ids=["killed", "left"])
 @pytest.mark.parametrize("use", ["AcpReview comments", "5AcpReview comment other"])
 def test_comments_are_back_in_the_next_neovim(
     begin: Begin, tmp_path: Path, use: str, end: Callable[[HeadlessEditor], None]
@@ -120,7 +115,7 @@ def test_an_edited_comment_and_one_that_is_being_written(begin: Begin, tmp_path:
     first.nvim.command("4AcpReview comment")
     first.nvim.command("1delete")
     until_stored(tmp_path, ("older", 1, 1))
-    kill(first.nvim)
+    first.nvim.kill()
     second = begin()
     second.nvim.command("AcpReview comments")
     assert second.comments() == [["f", 2, 2, "older", False]]
@@ -136,7 +131,7 @@ def test_two_neovims_have_their_own_comments(begin: Begin, tmp_path: Path) -> No
     for desk, wanted in ((first, ["of the first"]), (second, ["of the second"]), (third, [])):
         desk.nvim.command("AcpReview comments")
         assert [one[3] for one in desk.comments()] == wanted
-    kill(first.nvim)
+    first.nvim.kill()
     third.nvim.command("AcpReview comments")
     assert [one[3] for one in third.comments()] == ["of the first"]
     second.nvim.command("AcpReview comments")
@@ -150,7 +145,7 @@ def test_neovims_that_restore_at_the_same_time_share_nothing(begin: Begin, tmp_p
         (first.path.parent / name).write_text(NUMBERS)
         first.nvim.command(f"edit {name} | 2AcpReview comment on {name}")
     until_stored(tmp_path, *((f"on {name}", 2, 2) for name in names))
-    kill(first.nvim)
+    first.nvim.kill()
     desks = [begin(), begin()]
     with ThreadPoolExecutor() as threads:
         list(threads.map(lambda desk: desk.nvim.command("silent! AcpReview comments"), desks))
@@ -191,7 +186,7 @@ def test_sent_comments_are_on_disk_until_the_prompt_is(editor: Start, begin: Beg
     wait_until(is_deleted, what="the comment to be deleted")
     os.kill(host.pid, signal.SIGCONT)
     nvim.wait_until(lambda: prompts(script), what="the prompt")
-    kill(nvim)
+    nvim.kill()
     last = begin()
     last.nvim.command("AcpReview comments")
     last.until_said("there are no comments")
@@ -204,7 +199,7 @@ def test_own_comments_are_not_sent_with_those_that_were_not_seen(begin: Begin, t
     first.nvim.command("2AcpReview comment theirs")
     second.nvim.command("4AcpReview comment mine")
     until_stored(tmp_path, ("mine", 4, 4), ("theirs", 2, 2))
-    kill(first.nvim)
+    first.nvim.kill()
     for wanted in (["mine"], ["mine", "theirs"]):
         second.nvim.command("AcpReview send")
         second.nvim.wait_until(lambda wanted=wanted: len(prompts(script)) == len(wanted), what="the prompt")
@@ -221,7 +216,7 @@ def test_places_are_found_again(begin: Begin, tmp_path: Path) -> None:
     first.nvim.command("4,5delete")
     first.nvim.command("call append(0, range(2000)) | write")
     until_stored(tmp_path, ("moved", 2002, 2002), ("lost", 2003, 2003), ("back", 2003, 2003))
-    kill(first.nvim)
+    first.nvim.kill()
     lines = b"".join(b"%d\n" % number for number in range(2000))
     first.path.write_bytes(lines + b"zero\none\nm\xe9l\nfour\nfive\nsix\n")
     second = begin()
@@ -237,7 +232,7 @@ def test_lines_that_are_gone(begin: Begin, tmp_path: Path) -> None:
     first.until_shown((1, f"└ it {GONE}"))
     until_stored(tmp_path, ("it", 2, 2))
     wait_until(lambda: '"is_gone":true' in next(directory(tmp_path).glob("*.json")).read_text(), what="it to be stored")
-    kill(first.nvim)
+    first.nvim.kill()
     second = begin()
     second.nvim.command("AcpReview comments")
     second.nvim.command(f"buffer {second.path}")
@@ -252,7 +247,7 @@ def test_elsewhere_only_the_comments_on_loaded_files_are_restored(begin: Begin, 
     (first.path.parent / "g").write_text(NUMBERS)
     first.nvim.command("edit g | 3AcpReview comment there")
     until_stored(tmp_path, ("here", 2, 2), ("there", 3, 3))
-    kill(first.nvim)
+    first.nvim.kill()
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     second = begin(project=elsewhere)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -164,6 +166,11 @@ class Editor:
     def host(self) -> Process | None:
         """The Python host, if it runs."""
         return next((process for process in self.children() if "acp_nvim.start" in " ".join(process.command)), None)
+
+    def kill(self) -> None:
+        """Kills Neovim with SIGKILL, and waits for its end; `close` ends the rest."""
+        os.kill(self.pid, signal.SIGKILL)
+        self._process.wait(LIMIT)
 
     def close(self, limit: float = LIMIT) -> None:
         """Leaves Neovim, and fails when that, or something that it started, is still there after the limit.
