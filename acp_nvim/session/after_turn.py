@@ -46,6 +46,8 @@ class AfterTurn:
         self._queue = queue
         self._send = send
         self._round = 0  # of the prompt of the last turn
+        self._of_checks = False  # the prompt of the last turn
+        self._changed: dict[str, bool] = {}  # as `TurnChanges.changed`, also in the turns that have led to this one
         self._offered: Findings | None = None
         self._sent: Findings | None = None  # the last that were sent back
         self._scope = anyio.CancelScope()
@@ -92,8 +94,10 @@ class AfterTurn:
         self._offered = None
         self._set(None)
         if prompt is not None:
-            self._round = prompt.round_number
+            self._round, self._of_checks = prompt.round_number, prompt.of_checks
             self._changes.changed.clear()
+            if not prompt.of_checks:
+                self._changed.clear()
 
     def _end(self, stop_reason: str) -> None:
         turn, wanted = self._turns.turn, self.settings.diagnostics or self.settings.command
@@ -104,19 +108,21 @@ class AfterTurn:
     async def _check(self, scope: anyio.CancelScope) -> None:
         with scope:
             await self._changes.settled()
-            if paths := sorted(self._changes.changed):
+            self._changed |= self._changes.changed
+            if self._changes.changed:
                 self._set("running")
                 try:
-                    found = await self._find(paths)
+                    found = await self._find(sorted(path for path, is_there in self._changed.items() if is_there))
                 finally:
                     self._set(None)
-                self._take(found)
+                if not scope.cancel_called:  # the last step may have ended at that very moment
+                    self._take(found)
             elif self._sent is not None and self._round:
                 self._offer(self._sent, "the agent has changed nothing")
 
     async def _find(self, paths: list[str]) -> Findings:
         problems, command = list[str](), None
-        if self.settings.diagnostics:
+        if self.settings.diagnostics and paths:
             problems = await self.checks.problems(paths, str(self.settings.diagnostics))
         if self.settings.command:
             await anyio.sleep(2 * COMMAND_LATE_NS / 1e9)  # what is changed before may still be the agent's
@@ -125,7 +131,7 @@ class AfterTurn:
 
     def _take(self, found: Findings) -> None:
         if not found:
-            if self._round:
+            if self._of_checks:
                 self._presenter.notice("info", "The checks after the turn have found nothing more.")
             return
         why_not = self._why_not(found)
@@ -155,7 +161,7 @@ class AfterTurn:
     def _send_back(self, found: Findings, round_number: int) -> None:
         self._sent, self._offered = found, None
         self._set(None)
-        self._send(Prompt(found.prompt(), round_number=round_number))
+        self._send(Prompt(found.prompt(), of_checks=True, round_number=round_number))
 
     def _set(self, state: ChecksState | None) -> None:
         if state != self.state:

@@ -107,8 +107,9 @@ class Prompt(msgspec.Struct):
     """One message of the user; `shown`: it is in the transcript.
 
     `id` comes from the editor and is unique in one Neovim; else the queue assigns one. `read` reads the files once,
-    when the user sends the prompt; await `ready` before using it. `round_number` counts the prompts that the plugin has
-    sent by itself since the last one of the user's, from 1.
+    when the user sends the prompt; await `ready` before using it. `of_checks`: it tells what the checks have found
+    after the last turn. `round_number` counts the prompts that the plugin has sent by itself since the last one of the
+    user's, from 1.
     """
 
     text: str
@@ -117,6 +118,7 @@ class Prompt(msgspec.Struct):
     shown: bool = False
     reading: anyio.Event | None = None
     found: list[Found] = []
+    of_checks: bool = False
     round_number: int = 0
 
     def transcript_text(self) -> str:

@@ -50,8 +50,8 @@ class TurnChanges:
         self.tasks = tasks
         self.named = NamedFiles(reviews, roots, tasks)
         self.snapshot_wait = SNAPSHOT_WAIT_SECONDS
-        self.changed: set[str] = set()
-        """Paths of files that are still there and that the agent has changed, or may have; somebody else clears it."""
+        self.changed: dict[str, bool] = {}
+        """Paths of files that the agent has changed, or may have, and whether they exist; somebody else clears it."""
         self._roots = roots
         self._presenter = presenter
         self._turn = 0
@@ -256,10 +256,10 @@ class TurnChanges:
 
     def _note_changed(self, changes: Iterable[ChangeRecord]) -> None:
         for one in changes:
-            if one.after is not None and one.by in ("agent", "unknown"):
-                self.changed.add(one.path)
+            if one.by in ("agent", "unknown"):
+                self.changed[one.path] = one.after is not None
             else:
-                self.changed.discard(one.path)
+                self.changed.pop(one.path, None)
 
     def forget(self) -> None:
         """Record nothing more, as the conversation is over, once the changes of its last turn are known."""

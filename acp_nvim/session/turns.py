@@ -141,7 +141,7 @@ class Turns:
         else:
             self.presenter.prompt(prompt)
         self.on_begin(prompt)
-        self.begin(prompted=True, continues=continues)
+        self.begin(prompted=True, continues=continues, of_checks=prompt.of_checks)
         if continues:
             try:
                 await self._changes.settled()
@@ -217,10 +217,11 @@ class Turns:
         """Stop waiting for the end of a turn, because the agent is gone."""
         self._prompting.cancel()
 
-    def begin(self, prompted: bool, continues: bool = False, reported: bool = False) -> None:
+    def begin(self, prompted: bool, continues: bool = False, reported: bool = False, of_checks: bool = False) -> None:
         """Begin a turn, with a prompt or without.
 
         With `continues` the agent works already: its calls, grants and commands stay. `reported`: by a `state_update`.
+        `of_checks`: its prompt tells what the checks have found after the last turn.
         """
         if not continues:
             self.presenter.close_calls("unfinished", self._requests.rejected, self.turn.background)
@@ -238,7 +239,8 @@ class Turns:
         if not prompted:
             self._changes.begun()
         self.presenter.metadata.begin_turn()
-        self.presenter.publish(events.TurnStart(session=self._key, background=not prompted))
+        began = events.TurnStart(session=self._key, background=not prompted, of_checks=of_checks)
+        self.presenter.publish(began)
         self.presenter.publish_status()
 
     def cancel(self, peer: AgentPeer, session_id: str) -> None:

@@ -226,6 +226,7 @@ class TurnStart(SessionEvent):
     """A turn begins, and lasts until `turn_end`."""
 
     background: bool = False  #: the agent works without a prompt
+    of_checks: bool = False  #: its prompt tells what the checks have found after the last turn
 
 
 class TurnEnd(SessionEvent):

@@ -13,13 +13,16 @@ from tests.support.editor import HeadlessEditor
 
 BEFORE = "import os\n\nprint(1)\n"
 BROKEN = "import os\n\nprint(missing)\n"
+STILL_BROKEN = "import os\n\n\nprint(missing)\n"
 PROBLEM = "main.py:3:7: error: Undefined name `missing` [F821] (Ruff)"
 
 AGENT = f"""
 def turn(agent, prompt):
     agent.note(prompt=prompt.text)
+    agent.stubborn = prompt.text == "leave it so" or getattr(agent, "stubborn", False)
+    texts = {{"change it": {BROKEN!r}, "leave it so": {BROKEN!r}}}
     with open("main.py", "w") as file:
-        file.write({BROKEN!r} if prompt.text == "change it" else {BEFORE!r})
+        file.write(texts.get(prompt.text, {STILL_BROKEN!r} if agent.stubborn else {BEFORE!r}))
     prompt.say("done")
 """
 
@@ -91,3 +94,14 @@ def test_the_key_is_in_the_chat_and_the_command_in_it_can_be_cancelled(begin) ->
     nvim.keys("gc")
     nvim.wait_until(lambda: "The checks after the turn were cancelled." in nvim.chat_text(), what="the end")
     assert len(script.notes("prompt")) == 1
+
+
+def test_problems_that_the_agent_leaves_are_found_again(begin) -> None:
+    nvim, script = begin(diagnostics="error", auto=True)
+    nvim.command("AcpPrompt leave it so")
+    nvim.wait_until(lambda: checks(nvim) == "found", what="an offer")
+    assert (
+        "1 new problem. :AcpSendProblems sends it to the agent; not by itself, since the same was" in nvim.chat_text()
+    )
+    assert len(script.notes("prompt")) == 2
+    assert "have found nothing more" not in nvim.chat_text()

@@ -150,8 +150,9 @@ return {
   turn_start = function(session, event)
     plans.end_turn(session)
     follow.turn_began(session.key)
-    if config.get().after_turn.diagnostics or vim.iter(session.status.mcp or {}):any(is_own) then
-      problems.mark(session.key)
+    local is_wanted = config.get().after_turn.diagnostics or vim.iter(session.status.mcp or {}):any(is_own)
+    if is_wanted and not (event.of_checks and problems.is_marked(session.key)) then
+      problems.mark(session.key) -- while the agent mends what a turn has broken, that stays new
     end
     prompt.suggest(session, "")
     autocmds.fire("AcpTurnStart", { session = session.key, background = event.background == true })

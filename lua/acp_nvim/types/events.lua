@@ -557,6 +557,7 @@
 ---@field type "turn_start"
 ---@field session integer its key
 ---@field background? boolean the agent works without a prompt
+---@field of_checks? boolean its prompt tells what the checks have found after the last turn
 
 ---A turn has ended, together with all tool calls and requests that it left open.
 ---@class acp.event.TurnEnd: acp.Event

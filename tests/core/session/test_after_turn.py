@@ -116,6 +116,37 @@ async def test_nothing_is_offered_when_all_is_well_or_nothing_was_changed(tmp_pa
         assert len([one for one in host.calls().values() if one.kind == "execute"]) == 1
 
 
+DELETES = """
+    def turn(agent, prompt):
+        agent.note(prompt=prompt.text)
+        if prompt.text == "change f":
+            prompt.write(os.path.abspath("f"), "changed\\n")
+        else:
+            os.remove("old")
+            prompt.tool("rm", "rm old", kind="execute", status="completed")
+        prompt.say("done")
+"""
+
+
+@asynccontextmanager
+async def deleting(tmp_path: Path, **settings: Any) -> AsyncIterator[Host]:
+    """A session whose agent deletes the file `old`, unless it is told to change another one."""
+    async with running_host(tmp_path) as host:
+        (host.cwd / "old").write_text("text\n")
+        host.hello(after_turn=settings)
+        host.script(DELETES)
+        host.open()
+        await host.until_state("idle")
+        yield host
+
+
+async def test_a_turn_that_only_deletes_a_file_is_checked(tmp_path: Path) -> None:
+    async with deleting(tmp_path, command=FAILS, diagnostics="error") as host:
+        await host.turn()
+        await until_found(host, f"`{FAILS}` failed (exit code 3). :AcpSendProblems sends it to the agent.")
+        assert host.editor.tool_calls == []
+
+
 async def test_a_command_that_cannot_be_run_is_told(tmp_path: Path) -> None:
     async with after_turn(tmp_path, command="a\0b") as host:
         await host.turn()
@@ -231,6 +262,34 @@ async def test_it_ends_when_the_agent_changes_nothing(tmp_path: Path) -> None:
             "has changed nothing.",
         )
         assert len(prompts(host)) == 2
+
+
+async def test_a_deleted_file_is_a_change(tmp_path: Path) -> None:
+    async with deleting(tmp_path, command="! test -e old", auto=True) as host:
+        await host.turn("change f")
+        words = "The checks after the turn have found nothing more."
+        await host.until("the end", lambda: host.notices()[-1:] == [words])
+        assert len(prompts(host)) == 2
+
+
+async def test_files_that_were_changed_before_are_looked_at_again(tmp_path: Path) -> None:
+    async with running_host(tmp_path) as host:
+        host.hello(after_turn={"diagnostics": "error", "auto": True})
+        host.script("""
+            def turn(agent, prompt):
+                agent.note(prompt=prompt.text)
+                prompt.write(os.path.abspath("g" if prompt.text.startswith("Checks") else prompt.text), prompt.text)
+        """)
+        host.open()
+        host.editor.on_tool = diagnoses(["f:1:1: error: bad"])
+        for name in ("f", "h"):
+            before = len(prompts(host))
+            await host.turn(name)
+            await host.until("an offer", lambda: checks(host) == "found")
+            asked = [[Path(one).name for one in call[2]["paths"]] for call in host.editor.tool_calls[before:]]
+            assert asked == [[name], sorted([name, "g"])]
+        begun = [one.of_checks for one in host.of(events.TurnStart)]
+        assert begun == [False, True, False, True]
 
 
 async def test_a_cancelled_turn_is_not_checked(tmp_path: Path) -> None:
