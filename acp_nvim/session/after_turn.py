@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -136,8 +137,9 @@ class AfterTurn:
             return
         why_not = self._why_not(found)
         if self.settings.auto and why_not is None:
-            number, most = self._round + 1, int(self.settings.rounds)
-            self._presenter.notice("info", f"{found.words}: sent back to the agent ({number} of {most} times).")
+            number, most = self._round + 1, self.settings.rounds
+            often = f"{number} of {most:g} times" if math.isfinite(most) else f"{number} so far"
+            self._presenter.notice("info", f"{found.words}: sent back to the agent ({often}).")
             self._send_back(found, number)
         else:
             self._offer(found, why_not if self.settings.auto else None)
@@ -148,8 +150,9 @@ class AfterTurn:
             return "your own prompts wait"
         if self._round and self._sent is not None and found.same_as(self._sent):
             return "the same was sent before"
-        if self._round >= self.settings.rounds:
-            return f"it was sent {self._round} times" if self._round else "after_turn.rounds is 0"
+        most = self.settings.rounds
+        if not self._round + 1 <= most:  # a fraction, infinity and nan are numbers for Lua, too
+            return f"it was sent {self._round} times" if self._round else f"after_turn.rounds is {most:g}"
         return None
 
     def _offer(self, found: Findings, why: str | None) -> None:

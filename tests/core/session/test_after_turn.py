@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -228,6 +229,29 @@ async def test_it_is_sent_back_as_often_as_wanted(tmp_path: Path) -> None:
         await host.turn("again")  # a prompt of the user's own begins the count anew
         await until_found(host, host.notices()[-1])
         assert len(prompts(host)) == 6
+
+
+ODD_ROUNDS = [
+    (2.5, 2, "it was sent 2 times"),
+    (-1, 0, "after_turn.rounds is -1"),
+    (math.nan, 0, "after_turn.rounds is nan"),
+]
+
+
+@pytest.mark.parametrize(("rounds", "number", "why"), ODD_ROUNDS)
+async def test_any_number_of_rounds_ends(tmp_path: Path, rounds: float, number: int, why: str) -> None:
+    async with after_turn(tmp_path, command=FAILS, auto=True, rounds=rounds) as host:
+        await host.turn()
+        words = f"`{FAILS}` failed (exit code 3). :AcpSendProblems sends it to the agent; not by itself, since {why}."
+        await until_found(host, words)
+        assert len(prompts(host)) == 1 + number
+
+
+async def test_rounds_without_a_limit_end_when_nothing_gets_better(tmp_path: Path) -> None:
+    async with after_turn(tmp_path, command="cat f; grep -q 'version 2' f", auto=True, rounds=math.inf) as host:
+        await host.turn()
+        await host.until("the end", lambda: any("nothing more" in one for one in host.notices()))
+        assert [one.rpartition("(")[2] for one in host.notices()[:-1]] == ["1 so far).", "2 so far)."]
 
 
 async def test_it_ends_when_all_is_well(tmp_path: Path) -> None:
