@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -105,3 +107,14 @@ def test_problems_that_the_agent_leaves_are_found_again(begin) -> None:
     )
     assert len(script.notes("prompt")) == 2
     assert "have found nothing more" not in nvim.chat_text()
+
+
+def test_a_dead_host_checks_nothing(begin) -> None:
+    nvim, _ = begin(command="echo begun; sleep 600")
+    nvim.command("AcpPrompt change it")
+    nvim.wait_until(lambda: "begun" in nvim.chat_text(), what="the command")
+    assert checks(nvim) == "running"
+    os.kill(nvim.host().pid, signal.SIGKILL)
+    nvim.wait_until(lambda: checks(nvim) is None, what="the end of the checks")
+    nvim.command("AcpPrompt mend it")
+    nvim.wait_until(lambda: checks(nvim) == "running", what="the next checks")

@@ -53,6 +53,7 @@ function M.fail_sessions(words, code, last)
   float.forget()
   follow.host_ended()
   for _, session in ipairs(sessions.all()) do
+    session.status.checks = nil
     local is_concerned = session.status.state ~= "stopped" or #queue.unsent(session) > 0
     if session.host and not session.kept and is_concerned then
       fail_session(session, words, last)
