@@ -10,9 +10,11 @@ from typing import Final
 import anyio
 import msgspec
 
+from acp_nvim.acp.fields import shortened
 from acp_nvim.acp.tool_call import TerminalShown, ToolCallPatch
 from acp_nvim.lazy import pattern
 from acp_nvim.process.guarding import guard_of_host
+from acp_nvim.session.block_cancelling import NAME_CHARS
 from acp_nvim.session.prompt import fenced
 from acp_nvim.session.services import Services
 from acp_nvim.session.transcript.presenter import Presenter
@@ -73,7 +75,8 @@ class Findings(msgspec.Struct, frozen=True):
             number = len(self.problems)
             parts.append("1 new problem" if number == 1 else f"{number:,} new problems")
         if self.command is not None:
-            parts.append(f"`{self.command.line}` {self.command.how}")
+            line = shortened(" ".join(self.command.line.split()), NAME_CHARS)  # it may be a script
+            parts.append(f"`{line}` {self.command.how}")
         return ", ".join(parts)
 
     def prompt(self) -> str:

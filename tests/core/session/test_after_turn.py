@@ -340,6 +340,14 @@ def test_a_long_list_is_cut_and_output_cannot_end_its_fence() -> None:
     assert Findings(command=FailedCommand("make", "failed", "\n")).prompt().endswith("`make` failed. No output.")
 
 
+def test_the_words_about_a_script_fit_into_a_line() -> None:
+    found = Findings(command=FailedCommand("for one in *; do\n  echo $one\ndone; " + 60 * "x", "failed", ""))
+    assert found.words.startswith("`for one in *; do echo $one done; x")
+    assert found.words.endswith("more characters` failed")
+    assert len(found.words) < 120
+    assert "for one in *; do\n  echo $one\n" in found.prompt()
+
+
 def test_times_and_places_are_no_progress() -> None:
     def found(problem: str, output: str) -> Findings:
         return Findings([problem], FailedCommand("make", "failed", output))
