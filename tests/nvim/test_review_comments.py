@@ -77,6 +77,18 @@ def test_edits_move_a_comment(desk: Desk) -> None:
     assert desk.comments() == [["f", 4, 5, "it", False]]
 
 
+def test_empty_lines_have_comments(desk: Desk) -> None:
+    desk.path.write_text("one\n\nthree\n")
+    desk.nvim.command("edit!")
+    desk.nvim.command("2AcpReview comment empty")
+    desk.nvim.command("1,3AcpReview comment all")
+    desk.nvim.keys("ggOzero<Esc>")
+    desk.nvim.command("edit!")
+    desk.until_shown((2, "└ empty"), (3, "└ all (lines 1 to 3)"))
+    assert desk.nvim.messages() == []
+    assert "Error" not in desk.nvim.printed()
+
+
 @pytest.mark.parametrize("line", [1, 3, 5])
 def test_lines_that_are_gone_and_come_back(desk: Desk, line: int) -> None:
     nvim = desk.nvim

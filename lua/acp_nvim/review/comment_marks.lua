@@ -30,8 +30,7 @@ end
 
 ---@param line string
 local function cut(line)
-  local size = math.min(#line, QUOTED_BYTES)
-  return line:sub(1, size + vim.str_utf_end(line, size))
+  return #line <= QUOTED_BYTES and line or line:sub(1, QUOTED_BYTES + vim.str_utf_end(line, QUOTED_BYTES))
 end
 
 ---@param first integer 1-based
