@@ -63,6 +63,30 @@ def test_the_text_changes_while_a_comment_is_written(desk: Desk) -> None:
     desk.until_shown((3, "└ late"))
 
 
+ROWS = """
+local namespace = vim.api.nvim_get_namespaces()["acp_nvim.comments.shown"]
+local mark = vim.api.nvim_buf_get_extmarks(0, namespace, 0, -1, { details = true })[1]
+return mark and vim.tbl_map(function(one) return one[1][1] end, mark[4].virt_lines)
+"""
+
+
+def test_a_long_comment_is_wrapped_where_the_window_ends(desk: Desk) -> None:
+    nvim = desk.nvim
+    nvim.command("set columns=80 signcolumn=no nonumber")
+    nvim.command(f"2AcpReview comment {'12345678 ' * 10}")
+    assert nvim.lua(ROWS) == ["└" + " 12345678" * 8, " " + " 12345678" * 2]
+    nvim.command("vsplit | vertical resize 31")
+    nvim.wait_until(lambda: nvim.lua(ROWS) == ["└" + 3 * " 12345678", *2 * [" " + 3 * " 12345678"], "  12345678"])
+    nvim.command("only")
+    nvim.wait_until(lambda: len(nvim.lua(ROWS)) == 2, what="wider rows")
+    nvim.command("%AcpReview uncomment")
+    nvim.command(f"2AcpReview comment {'漢' * 100}")
+    assert nvim.lua(ROWS) == ["└ " + 38 * "漢", "  " + 38 * "漢", "  " + 24 * "漢"]
+    nvim.command("%AcpReview uncomment")
+    nvim.command(f"2AcpReview comment {'x' * 5000}")
+    assert nvim.lua(ROWS) == ["└ " + 76 * "x", *8 * ["  " + 76 * "x"], "  " + 76 * "x" + "…"]
+
+
 def test_edits_move_a_comment(desk: Desk) -> None:
     nvim = desk.nvim
     nvim.command("2,3AcpReview comment it")

@@ -1,5 +1,6 @@
 -- Where a comment is in its buffer: extmarks keep its place while the text changes, and its lines find it again.
 local lookup = require("acp_nvim.buffers.lookup")
+local rows = require("acp_nvim.review.comment_rows")
 
 local M = {}
 
@@ -103,10 +104,12 @@ function M.draw(comment)
   if comment.text == "" then
     return
   end
-  local words = vim.trim(("└ %s %s"):format(comment.text, M.range_words(comment)))
+  local words = vim.trim(("%s %s"):format(comment.text, M.range_words(comment)))
   local row = comment.is_gone and math.max(comment.first - 1, 1) or comment.last
-  local line = { { words, "AcpReviewComment" } }
-  api.nvim_buf_set_extmark(comment.bufnr, SHOWN, row - 1, 0, { id = comment.id, virt_lines = { line } })
+  local lines = vim.tbl_map(function(one)
+    return { { one, "AcpReviewComment" } }
+  end, rows.of(words, comment.bufnr))
+  api.nvim_buf_set_extmark(comment.bufnr, SHOWN, row - 1, 0, { id = comment.id, virt_lines = lines })
 end
 
 ---Removes the extmarks of a comment.

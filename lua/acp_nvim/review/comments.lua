@@ -79,6 +79,15 @@ local function refresh_soon(bufnr)
   due[bufnr] = true
 end
 
+---Draws all comments again: the widths of windows have changed.
+local function refresh_all()
+  for _, comment in pairs(comments) do
+    if marks.is_loaded(comment) then
+      refresh_soon(comment.bufnr)
+    end
+  end
+end
+
 ---Notes a change of lines. The extmarks have moved already, but not when the change is an undo or a redo.
 ---@param first integer row
 ---@param old_last integer row, excluded
@@ -162,6 +171,7 @@ local function watch()
   end
   on({ "BufReadPost", "BufNewFile" }, on_read)
   on("BufUnload", on_unload)
+  on({ "WinResized", "BufWinEnter" }, refresh_all)
 end
 
 ---@return string
