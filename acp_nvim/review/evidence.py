@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.file_time import now
 from acp_nvim.lazy import pattern
 from acp_nvim.review.locate import unapplied
-from acp_nvim.review.work import Activity, Work
+from acp_nvim.review.work import Activity, Interval, Work
 from acp_nvim.ui.events import By
 from acp_nvim.workspace.saves import Saved, Saves
 
@@ -19,6 +22,8 @@ SAVE_NS: Final = 100_000_000
 """The longest time from the first byte of a `:write` until it is in the journal of saves."""
 MAX_GIT_ANSWERS: Final = 10_000
 """Answers of git that are kept: for the files of a checkout, as long as they may be judged again."""
+OWN_COMMANDS: Final = 100
+"""The last commands of the user's that are remembered: changes are judged within seconds."""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -76,6 +81,17 @@ class Evidence:
         self._ask_git = ask_git
         self._accounted: dict[str, int] = {}
         self._git_answers: dict[tuple[str, int, bool], str] = {}
+        self._own_commands: deque[tuple[str, Interval]] = deque(maxlen=OWN_COMMANDS)
+
+    @contextmanager
+    def running(self, command: str) -> Iterator[None]:
+        """Note that the plugin runs a command for the user meanwhile: what it changes is not an agent's."""
+        time = Interval(now())
+        self._own_commands.append((command, time))
+        try:
+            yield
+        finally:
+            time.ended = now()
 
     def found_written(self, session: int, path: str) -> None:
         """Record that the agent of that session asked to write what the file has already."""
@@ -154,6 +170,9 @@ class Evidence:
         git = await self._git_answer(seen, not ran)
         if ran:
             why = ran[0][1].why
+            beside = next((words for words, time in self._own_commands if time.contains(at)), None)
+            if beside is not None:
+                return _verdict("unknown", f"by `{beside}`, which ran after a turn, or {why}, which ran then", ran)
             if git is None or any(_GIT.search(command.words) for _, command in ran):
                 return _verdict("agent", why, ran)
             return _verdict("unknown", f"as {git} has it, or {why}, which ran then", ran)

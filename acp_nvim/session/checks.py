@@ -75,7 +75,7 @@ class Findings(msgspec.Struct, frozen=True):
             number = len(self.problems)
             parts.append("1 new problem" if number == 1 else f"{number:,} new problems")
         if self.command is not None:
-            line = shortened(" ".join(self.command.line.split()), NAME_CHARS)  # it may be a script
+            line = _named(self.command.line)
             parts.append(f"`{line}` {self.command.how}")
         return ", ".join(parts)
 
@@ -101,6 +101,11 @@ class Findings(msgspec.Struct, frozen=True):
     def _kind(self) -> tuple[list[str], str]:
         output = "" if self.command is None else f"{self.command.how}\n{_DURATION.sub('', self.command.output)}"
         return sorted(_POSITION.sub(": ", one) for one in self.problems), output
+
+
+def _named(line: str) -> str:
+    """Return the command for a message: it may be a whole script."""
+    return shortened(" ".join(line.split()), NAME_CHARS)
 
 
 class Checks:
@@ -164,7 +169,8 @@ class Checks:
         status = "cancelled"
         self._commands[terminal_id] = self._cancel
         try:
-            how = await self._wait(terminal, terminal_id)
+            with self._services.reviews.evidence.running(_named(line)):
+                how = await self._wait(terminal, terminal_id)
             status = "failed" if how else "completed"
         finally:
             del self._commands[terminal_id]

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from acp_nvim.acp.diff import FileChange, Piece
-from acp_nvim.review import work
+from acp_nvim.review import evidence, work
 from acp_nvim.review.evidence import Evidence, Observation
 from acp_nvim.review.work import MAX_ACTIVITIES, Record, Work
 from acp_nvim.workspace.roots import Roots
@@ -147,6 +147,20 @@ async def test_a_command(case: Case, at: float, by: str) -> None:
     verdict = await case.judge(at)
     assert verdict[0] == by
     assert by == "unknown" or verdict[1] == "by `npm test`"
+
+
+@pytest.mark.parametrize(("at", "by"), [(21, "agent"), (22, "unknown"), (25, "unknown"), (27, "agent")])
+async def test_a_command_beside_one_of_the_users(
+    case: Case, monkeypatch: pytest.MonkeyPatch, at: float, by: str
+) -> None:
+    case.deed("command", 20, 30, "npm test")
+    times = iter((NOW + 22 * SECOND, NOW + 26 * SECOND))
+    monkeypatch.setattr(evidence, "now", lambda: next(times))
+    with case.evidence.running("make"):
+        pass
+    verdict = await case.judge(at)
+    words = {"agent": "by `npm test`", "unknown": "by `make`, which ran after a turn, or by `npm test`, which ran then"}
+    assert verdict == (by, words[by])
 
 
 async def test_a_command_that_goes_on_behind(case: Case) -> None:

@@ -25,6 +25,7 @@ local STATES = {
   stopped = { "■", "AcpStatusPending" },
   failed = { "✗", "AcpStatusFailed" },
 }
+local CHECKS = { running = "checking", found = "problems" }
 local CURRENCIES = { USD = "$", EUR = "€", GBP = "£", JPY = "¥", CNY = "¥" }
 
 ---@param turns? boolean animate the symbol of a running turn
@@ -147,6 +148,7 @@ function M.list(session)
   parts:count("questions", status.pending_elicitations, "to answer", "?", "AcpPermission")
   parts:add("elapsed", not is_waiting and M.elapsed(status)) -- nothing updates it then
   parts:add("plan", total > 0 and ("plan %d/%d"):format(done, total), { short = done .. "/" .. total })
+  parts:add("checks", CHECKS[status.checks])
   parts:count("queue", status.queue, "queued", "+")
   parts:count("review", status.review and status.review.files, "to review", "±")
   parts:context(usage)
