@@ -116,7 +116,7 @@ def schema(arguments: type[Arguments]) -> dict[str, Any]:
     own: dict[str, Any] = found["$defs"][arguments.__name__]
     return {
         "type": "object",
-        "properties": {name: _without_null(one) for name, one in own["properties"].items()},
+        "properties": {name: _typed(_without_null(one)) for name, one in own["properties"].items()},
         "required": own["required"],
         "additionalProperties": False,
     }
@@ -129,6 +129,11 @@ def _without_null(property_schema: dict[str, Any]) -> dict[str, Any]:
         return property_schema
     rest = {name: value for name, value in property_schema.items() if name != "anyOf" and value is not None}
     return {**types[0], **rest}
+
+
+def _typed(property_schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a property with its type, also if it lists its values: Gemini CLI drops tools without it."""
+    return property_schema if "type" in property_schema else {"type": "string", **property_schema}
 
 
 def bounded(text: str, most: int = PAGE_CHARS) -> str:

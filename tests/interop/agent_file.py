@@ -31,7 +31,8 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     its own records, `settings` what a user adds to its entry in `agents`. `whole_answers` says that it sends an answer
     when all of it is there, `next_minute` that a session cannot be loaded in the minute in which it began, `loads_once`
     that one process cannot load it twice. `broken` are steps that it says it offers and cannot do, with the reason:
-    who can do them after all fails. `notes` are deviations.
+    who can do them after all fails. `no_tools` says why its model cannot call the editor's tools. `notes` are
+    deviations.
     """
 
     name: str = ""
@@ -62,6 +63,7 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     next_minute: bool = False
     loads_once: bool = False
     broken: dict[str, str] = {}
+    no_tools: str = ""
     sign_in: str | None = None
     notes: list[str] = []
 

@@ -31,6 +31,9 @@ def tools(stage: Stage) -> str:
     assert end["stop_reason"] == "end_turn", stage.describe()
     found = server(stage)
     assert found is not None
+    if stage.agent.no_tools:
+        assert found["calls"] == {}, found
+        return f"not reached: {stage.agent.no_tools}"
     assert found["calls"] == {"diagnostics": 1, "rename": 1}, f"{found}\n{stage.describe()}"
     assert UNUSED in stage.model.last_body, stage.model.last_body[-4000:]
     assert path.read_text() == FILES[MODULE].replace("area", "surface")
