@@ -181,11 +181,11 @@ class Checks:
     async def _wait(self, terminal: Terminal, terminal_id: str) -> str:
         """Wait for the end of the command, and end what it leaves running; return how it failed, "" if it did not."""
         listener = Listener(lambda data: self._shown.printed(terminal_id, data), lambda _: None)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(terminal.run, listener)
+        async with anyio.create_task_group() as group:
+            group.start_soon(terminal.run, listener)
             with anyio.move_on_after(self.seconds) as limit:
                 await terminal.wait()
-            tasks.cancel_scope.cancel()
+            group.cancel_scope.cancel()
         if limit.cancelled_caught:
             return f"has not ended within {self.seconds:g} s"
         ended = await terminal.wait()

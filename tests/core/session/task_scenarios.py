@@ -10,6 +10,7 @@ import anyio
 from acp_nvim.agents.first_agent import start_first
 from acp_nvim.jsonrpc.connection import ByteSink, ByteSource
 from acp_nvim.process.guarding import guard_of_host
+from acp_nvim.session.checks import CheckSettings
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import Elicitation
 from acp_nvim.ui.review_events import Restored
@@ -234,6 +235,15 @@ async def connects_to_the_editor(stage: Stage) -> None:
         await stage.host.until("the client", served.is_set)
 
 
+async def has_its_work_checked(stage: Stage) -> None:
+    """A command after the turn, which fails."""
+    stage.open()
+    stage.host.app.sessions[stage.key].after_turn.settings = CheckSettings(command="exit 1")
+    stage.host.editor.open(stage.cwd / "file")
+    stage.prompt("edit")
+    await stage.host.until("an offer", lambda: (told := stage.host.status(stage.key)) and told.checks == "found")
+
+
 SCENARIOS: list[tuple[Scenario, str]] = [
     (edits, HIT),
     (stops, HIT),
@@ -256,4 +266,5 @@ SCENARIOS: list[tuple[Scenario, str]] = [
     (remembers, HIT),
     (starts_another_agent_first, HIT),
     (connects_to_the_editor, HIT),
+    (has_its_work_checked, HIT),
 ]
