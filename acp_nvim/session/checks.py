@@ -33,6 +33,8 @@ COMMAND_SECONDS: Final = 600.0
 """Time for the command, if the configuration has no other."""
 
 _POSITION = pattern(r":\d+:\d+: ")
+_OVERWRITTEN = pattern(r"[^\n]*\r(?=[^\n])")
+_CONTROL = pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 _DURATION = pattern(r"\d+\.\d+")
 
 log = logging.getLogger(__name__)
@@ -88,7 +90,7 @@ class Findings(msgspec.Struct, frozen=True):
             parts.append("New diagnostics in files that you have changed:\n" + fenced("\n".join([*shown, *more])))
         if self.command is not None:
             words = f"`{self.command.line}` {self.command.how}."
-            output = self.command.output.strip("\n")
+            output = _plain(self.command.output).strip("\n")
             parts.append(
                 f"{words} The end of its output:\n{fenced(output)}" if output.strip() else f"{words} No output."
             )
@@ -101,6 +103,11 @@ class Findings(msgspec.Struct, frozen=True):
     def _kind(self) -> tuple[list[str], str]:
         output = "" if self.command is None else f"{self.command.how}\n{_DURATION.sub('', self.command.output)}"
         return sorted(_POSITION.sub(": ", one) for one in self.problems), output
+
+
+def _plain(output: str) -> str:
+    """Return output as it is read: of a line that was written over, such as a progress bar, only the last text."""
+    return _CONTROL.sub("", _OVERWRITTEN.sub("", output.replace("\r\n", "\n")))
 
 
 def _named(line: str) -> str:

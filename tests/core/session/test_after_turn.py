@@ -348,6 +348,12 @@ def test_the_words_about_a_script_fit_into_a_line() -> None:
     assert "for one in *; do\n  echo $one\n" in found.prompt()
 
 
+def test_the_agent_gets_output_as_it_is_read() -> None:
+    output = "one\r\n 10%\r 50%\r100% done\r\nbell\x07 \x00nul\ttab\nlast\r"
+    prompt = Findings(command=FailedCommand("make", "failed", output)).prompt()
+    assert prompt.endswith("```\none\n100% done\nbell nul\ttab\nlast\n```")
+
+
 def test_times_and_places_are_no_progress() -> None:
     def found(problem: str, output: str) -> Findings:
         return Findings([problem], FailedCommand("make", "failed", output))
