@@ -58,7 +58,8 @@ class NamedFiles:
     async def scan(self) -> None:
         """Pass those that have changed to the tracker, and begin anew."""
         was, self._was = self._was, {}
-        await self._tracker.scanned([Changed(path, before, None) for path, before in was.items()])
+        found = [Changed(path, before, None) for path, before in was.items()]
+        await self._tracker.scanned(found, are_in_snapshot=False)
 
     async def _read_all(self) -> None:
         """Read one file after the other: an agent may name a million, and others need the disk, too."""

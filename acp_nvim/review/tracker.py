@@ -224,22 +224,22 @@ class ChangeTracker:
             self.ledger.set_on_disk(path, now)
             await self.read_buffer(path)
 
-    async def scanned(self, found: Sequence[Changed]) -> None:
-        """Enter files that differ from the last scan."""
+    async def scanned(self, found: Sequence[Changed], are_in_snapshot: bool = True) -> None:
+        """Enter files that differ from the last scan; `are_in_snapshot`: the next one compares with their `after`."""
         news: dict[str, Verdict] = {}
         for one in found:
             if one.old_path is not None:
                 await self._renamed(one, one.old_path)
                 continue
             async with self._files.alone(one.path):
-                verdict = await self._scanned(one)
+                verdict = await self._scanned(one, are_in_snapshot)
             if verdict is not None:
                 news[one.path] = verdict
         await self.ledger.count_lines([change for path in news for change in self.ledger.changes(path)])
         for path, verdict in news.items():
             self.disk.announce(path, verdict)
 
-    async def _scanned(self, one: Changed) -> Verdict | None:
+    async def _scanned(self, one: Changed, is_in_snapshot: bool) -> Verdict | None:
         """Enter one file; return the verdict to announce, or None."""
         path = one.path
         buffer = await self.read_buffer(path)  # brings the buffer up to the file
@@ -254,9 +254,7 @@ class ChangeTracker:
         if path in self._saving:  # the user saves it: `saved` will be called
             return None
         if before == now:
-            if (
-                now != one.after
-            ):  # it came and went while this scan ran; the next one must not take it for the last state
+            if is_in_snapshot and now != one.after:  # that state has ended already
                 self.ledger.set_on_disk(path, now)
             return None
         verdict: Verdict | None = None

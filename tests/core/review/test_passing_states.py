@@ -55,3 +55,28 @@ async def test_a_text_that_was_taken_back_at_once_is_no_change(tmp_path: Path, m
         assert desk.shown() == {}
         await desk.end_turn()
         assert desk.shown() == {}
+
+
+async def test_a_file_that_a_call_names_first_after_the_snapshot_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running_desk(tmp_path) as desk:
+        desk.put("f", b"a\n")
+        await desk.begin_turn()
+
+        def write() -> None:
+            desk.put("new", b"b\n")
+            desk.changes.named.add([(str(desk.cwd / "new"), None)])
+
+        scan = desk.changes.named.scan
+
+        async def scanned() -> None:
+            await desk.changes.named.known()
+            await scan()
+
+        monkeypatch.setattr(desk.changes.named, "scan", scanned)
+        await look_around(desk, monkeypatch, write)
+        await desk.look_around()
+        assert desk.shown() == {"new": ("add", 1, 0, None)}
+        await desk.end_turn()
+        assert desk.shown() == {"new": ("add", 1, 0, None)}
