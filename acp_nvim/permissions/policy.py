@@ -93,13 +93,15 @@ class Policy:
         return PermissionRules(cwd=cwd, rules=[*configured, *(one.view for one in self._stored(_real(cwd)))])
 
     def _stored(self, root: str) -> list[StoredRule]:
-        """Return the stored rules of the project at `root` (a real path), newest first."""
-        project, found = self._project(root), list(self._unwritten.get(root, ()))
+        """Return the stored rules of the project at `root` (a real path), newest first; each of them once."""
+        project, written = self._project(root), list[StoredRule]()
         try:
-            found[:0] = project.rules() if project else []
+            written += project.rules() if project else []
         except OSError as error:
             self._fail(project, "read", error)
-        return found[::-1]
+        in_file = {(one.about, one.action) for one in written}  # with those that have just been written
+        waiting = [one for one in self._unwritten.get(root, ()) if (one.about, one.action) not in in_file]
+        return [*written, *waiting][::-1]
 
     def _project(self, root: str) -> StoredRules | None:
         if self.directory is None:

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from acp_nvim.permissions import store
 from acp_nvim.permissions.policy import Policy
 from acp_nvim.permissions.rules import Rule, Subject, Wanted
 from acp_nvim.permissions.shell_line import read_line
-from acp_nvim.permissions.store import StoredRules
+from acp_nvim.permissions.store import StoredRule, StoredRules
 
 pytestmark = pytest.mark.anyio
 
@@ -149,6 +150,23 @@ async def test_an_answer_counts_at_once_and_is_written(tmp_path: Path) -> None:
     await book.forget("/p", shown.id)
     assert book.answer(wanted("ls > f", about("ls > f"))).action == "ask"
     assert told == []
+
+
+async def test_an_answer_is_shown_once_while_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = Policy(lambda words: None)
+    book.directory = tmp_path
+    shown: list[int] = []
+    add = StoredRules.add
+
+    def added(rules: StoredRules, *given: Any) -> StoredRule:
+        shown.append(len(book.shown("/p").rules))
+        made = add(rules, *given)
+        shown.append(len(book.shown("/p").rules))
+        return made
+
+    monkeypatch.setattr(StoredRules, "add", added)
+    await book.remember("/p", "allow", about("ls"))
+    assert [*shown, len(book.shown("/p").rules)] == [1, 1, 1]
 
 
 async def test_the_configuration_is_asked_first(tmp_path: Path) -> None:
