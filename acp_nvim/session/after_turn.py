@@ -122,17 +122,17 @@ class AfterTurn:
                 self._offer(self._sent, "the agent has changed nothing")
 
     async def _find(self, paths: list[str]) -> Findings:
-        problems, command = list[str](), None
+        problems, command, are_all, was_run = list[str](), None, True, True
         if self.settings.diagnostics and paths:
-            problems = await self.checks.problems(paths, str(self.settings.diagnostics))
+            problems, are_all = await self.checks.problems(paths, str(self.settings.diagnostics))
         if self.settings.command:
             await anyio.sleep(2 * COMMAND_LATE_NS / 1e9)  # what is changed before may still be the agent's
-            command = await self.checks.command(self.settings.command)
-        return Findings(problems, command)
+            command, was_run = await self.checks.command(self.settings.command)
+        return Findings(problems, command, are_all and was_run)
 
     def _take(self, found: Findings) -> None:
         if not found:
-            if self._of_checks:
+            if self._of_checks and found.are_complete:
                 self._presenter.notice("info", "The checks after the turn have found nothing more.")
             return
         why_not = self._why_not(found)

@@ -61,10 +61,14 @@ class FailedCommand(msgspec.Struct, frozen=True):
 
 
 class Findings(msgspec.Struct, frozen=True):
-    """What the checks have found. `problems` are lines like `path:line:col: error: text`."""
+    """What the checks have found. `problems` are lines like `path:line:col: error: text`.
+
+    `are_complete`: all that is configured was checked.
+    """
 
     problems: Sequence[str] = ()
     command: FailedCommand | None = None
+    are_complete: bool = True
 
     def __bool__(self) -> bool:
         return bool(self.problems) or self.command is not None
@@ -136,8 +140,8 @@ class Checks:
         self._services = services
         self._shown = ShownTerminals(presenter, tasks)
 
-    async def problems(self, paths: Sequence[str], least: str) -> list[str]:
-        """Return the problems of these files that are new since the beginning of the turn."""
+    async def problems(self, paths: Sequence[str], least: str) -> tuple[list[str], bool]:
+        """Return the problems of these files that are new since the turn began, and whether these are all."""
         from acp_nvim.mcp.tool import ToolError  # loaded with the first client otherwise
 
         arguments = {
@@ -154,21 +158,21 @@ class Checks:
         except ToolError as error:
             log.warning("the diagnostics after a turn: %s", error)
             self._presenter.notice("warn", "The diagnostics after the turn are not known: Neovim has not answered.")
-            return []
+            return [], False
         if answer.note:
             self._presenter.notice("info", f"The diagnostics after the turn may not be complete. {answer.note}")
-        return answer.lines
+        return answer.lines, not answer.note
 
-    async def command(self, line: str) -> FailedCommand | None:
-        """Run the command; return None if it succeeds, or cannot be run. A cancellation ends it."""
+    async def command(self, line: str) -> tuple[FailedCommand | None, bool]:
+        """Run the command; return how it failed, if it did, and whether it could be run. A cancellation ends it."""
         call = terminal_id = f"acp_nvim:check:{secrets.token_hex(6)}"  # random: agents choose ids, too
         run = command_to_run(line, [], self._presenter.cwd, {})
         try:
             terminal = await Terminal.start(run, OUTPUT_BYTES, guard_of_host())
         except (OSError, ValueError) as error:  # ValueError: a NUL
             reason = error.strerror if isinstance(error, OSError) else str(error)
-            self._presenter.notice("warn", f"`{line}` (after_turn.command) cannot be run: {reason}.")
-            return None
+            self._presenter.notice("warn", f"`{_named(line)}` (after_turn.command) cannot be run: {reason}.")
+            return None, False
         self._shown.begin(terminal_id, line, run.cwd)
         begun = ToolCallPatch(tool_call_id=call, title=line, kind="execute", status="in_progress")
         begun.content = [TerminalShown(terminal_id)]
@@ -183,7 +187,7 @@ class Checks:
             del self._commands[terminal_id]
             self._shown.end(terminal_id, terminal.ended or Ended())
             self._presenter.own_call(ToolCallPatch(tool_call_id=call, status=status))
-        return FailedCommand(line, how, terminal.output.text) if how else None
+        return (FailedCommand(line, how, terminal.output.text) if how else None), True
 
     async def _wait(self, terminal: Terminal, terminal_id: str) -> str:
         """Wait for the end of the command, and end what it leaves running; return how it failed, "" if it did not."""

@@ -263,6 +263,18 @@ async def test_it_ends_when_all_is_well(tmp_path: Path) -> None:
         assert checks(host) is None
 
 
+@pytest.mark.parametrize("unknown", [ToolAnswer(error="busy"), ToolAnswer(note="Not settled: it.")])
+async def test_what_could_not_be_checked_is_not_called_solved(tmp_path: Path, unknown: ToolAnswer) -> None:
+    async with after_turn(tmp_path, diagnostics="error", auto=True) as host:
+        answers = [ToolAnswer(["f:1:1: error: bad"]), unknown]
+        host.editor.on_tool = lambda tool, arguments: answers.pop(0)
+        await host.turn()
+        await host.until("the second check", lambda: not answers)
+        await host.until("its end", lambda: not host.app.sessions[1].after_turn.is_checking)
+        assert "The checks after the turn have found nothing more." not in host.notices()
+        assert "The diagnostics after the turn" in host.notices()[-1]
+
+
 async def test_it_ends_when_the_agent_gets_no_further(tmp_path: Path) -> None:
     async with after_turn(tmp_path, diagnostics="error", auto=True, rounds=9) as host:
         host.editor.on_tool = diagnoses(["f:1:1: error: bad"], ["f:7:3: error: bad"])
