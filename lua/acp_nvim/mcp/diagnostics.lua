@@ -89,8 +89,8 @@ local function buffers_of(args)
     end
   end
   if #args.paths > MOST_FILES then
-    local words = "%d more files were not looked at: ask for each by its path."
-    failed[#failed + 1] = words:format(#args.paths - MOST_FILES)
+    local words = ("%d more files were not looked at"):format(#args.paths - MOST_FILES)
+    failed[#failed + 1] = words .. (args.brief and "." or ": ask for each by its path.")
   end
   return buffers, failed
 end
@@ -102,7 +102,8 @@ local function note_of(buffers, silent, failed, args)
   local notes = {}
   if next(silent) then
     local names = table.concat(vim.tbl_keys(silent), ", ")
-    notes[#notes + 1] = ("Not settled: %s has not looked at the present text yet. Try again in a moment."):format(names)
+    local words = ("%s has not looked at the present text yet."):format(names)
+    notes[#notes + 1] = args.brief and words or ("Not settled: %s Try again in a moment."):format(words)
   end
   local without = vim.tbl_filter(function(bufnr)
     return not args.brief and #vim.lsp.get_clients({ bufnr = bufnr }) == 0 and #vim.diagnostic.get(bufnr) == 0
