@@ -97,8 +97,8 @@ async def test_it_is_refused_when_the_start_is_cancelled(host: Host) -> None:
     """
     )
     host.open()
-    host.open(2)
     await host.until_note("asked")
+    host.open(2)
     await host.until_state("idle", 2)
     host.cancel()
     assert await host.until_note("outcome") == [NOT_KNOWN]
