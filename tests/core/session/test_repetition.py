@@ -85,7 +85,7 @@ def test_no_line_beside_the_output_is_lost(before: list[str], printed: list[str]
 
 CANCELLED = """
     def turn(agent, prompt):
-        terminal = prompt.terminal("echo tick 1; echo tick 2; sleep 1000")
+        terminal = prompt.terminal("echo tick 1; echo tick 2; exec sleep 1000")
         shown = [{"type": "terminal", "terminalId": terminal}]
         prompt.tool("c", "Work", kind="execute", status="in_progress", content=shown)
         prompt.wait_cancelled()

@@ -43,7 +43,7 @@ async def next_host(host: Host, directory: Path) -> AsyncIterator[Host]:
     await host.app.reviews.keep()
     for workspace in host.app.reviews.workspaces.all.values():
         async with workspace._saving:
-            workspace.save = dead  # type: ignore[method-assign]
+            workspace.saved.save = workspace.saved.drop_turns = dead  # type: ignore[method-assign, assignment]
     host.app.reviews.conclude = dead  # type: ignore[method-assign, assignment]
     host.app.reviews.close()
     for peer in host.app.peers.known():
