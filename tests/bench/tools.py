@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
+from tests.support.language_server import CONNECT
 from tests.support.ping import Ping, Report, report_of
 
 CALLS = 1000
@@ -19,28 +20,18 @@ CALLS = 1000
 SINGLE = 200
 """One after the other."""
 
-PREPARE = """
-vim.lsp.config("bench", { filetypes = { "python" }, cmd = function()
-  return {
-    request = function(method, params, callback)
-      if method == "initialize" then
-        callback(nil, { capabilities = { definitionProvider = true } })
-      else
-        vim.schedule(function()
-          local at = { line = 3, character = 4 }
-          callback(nil, { uri = params.textDocument.uri, range = { start = at, ["end"] = at } })
-        end)
-      end
-      return true, 1
-    end,
-    notify = function() return true end,
-    is_closing = function() return false end,
-    terminate = function() end,
-  }
-end })
+PREPARE = (
+    CONNECT
+    + """
+local cmd = connect({ definitionProvider = true }, function(_, params, reply)
+  local at = { line = 3, character = 4 }
+  reply(nil, { uri = params.textDocument.uri, range = { start = at, ["end"] = at } })
+end)
+vim.lsp.config("bench", { filetypes = { "python" }, cmd = cmd })
 vim.lsp.enable("bench")
 vim.cmd.edit(...)
 """
+)
 
 OWN = """
 local begun, found = vim.uv.hrtime(), nil

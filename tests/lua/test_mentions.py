@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.lua.conftest import STATUS
 from tests.lua.prompt_lsp import git_project
+from tests.support.language_server import CONNECT
 
 PARSE = 'return require("acp_nvim.prompt.mentions.syntax").parse(...)'
 FORMAT = 'return require("acp_nvim.prompt.mentions.syntax").format(...)'
@@ -288,36 +289,25 @@ def test_a_symbol_is_the_lines_that_define_it(editor, prompt):
     assert prompt.names("@symbol:Greeter. @symbol:missing") == ["code.py:3-7 (Greeter)"]
 
 
-LANGUAGE_SERVER = """
+LANGUAGE_SERVER = (
+    CONNECT
+    + """
 _G.symbol_requests = 0
-local function connect()
-  return {
-    request = function(method, _, reply)
-      if method == "initialize" then
-        reply(nil, { capabilities = { documentSymbolProvider = true } })
-      elseif method == "textDocument/documentSymbol" then
-        _G.symbol_requests = _G.symbol_requests + 1
-        local function range(first, last)
-          return { start = { line = first, character = 0 }, ["end"] = { line = last, character = 1 } }
-        end
-        local inner = { name = "a method", kind = 6, range = range(1, 1), selectionRange = range(1, 1) }
-        local outer = { name = "Outer", kind = 5, range = range(0, 2), selectionRange = range(0, 0) }
-        outer.children = { inner }
-        vim.schedule(function()
-          if not _G.silent then
-            reply(nil, { outer, vim.NIL, { name = 3 } })
-          end
-        end)
-      end
-      return true, 1
-    end,
-    notify = function() return true end,
-    is_closing = function() return false end,
-    terminate = function() end,
-  }
-end
-vim.lsp.start({ name = "fake", cmd = connect })
+local cmd = connect({ documentSymbolProvider = true }, function(_, _, reply)
+  _G.symbol_requests = _G.symbol_requests + 1
+  local function range(first, last)
+    return { start = { line = first, character = 0 }, ["end"] = { line = last, character = 1 } }
+  end
+  local inner = { name = "a method", kind = 6, range = range(1, 1), selectionRange = range(1, 1) }
+  local outer = { name = "Outer", kind = 5, range = range(0, 2), selectionRange = range(0, 0) }
+  outer.children = { inner }
+  if not _G.silent then
+    reply(nil, { outer, vim.NIL, { name = 3 } })
+  end
+end)
+vim.lsp.start({ name = "fake", cmd = cmd })
 """
+)
 
 
 def test_symbols_of_a_language_server(editor, prompt):

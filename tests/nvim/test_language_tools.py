@@ -9,6 +9,7 @@ import pytest
 
 from tests.nvim.agent_tools import MODULE, USER, Tools, tools
 from tests.support.editor import HeadlessEditor
+from tests.support.language_server import CONNECT
 
 MODES = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
@@ -180,26 +181,14 @@ def test_a_file_that_changed_meanwhile_is_left_alone(editor: Callable[..., Headl
     here = tools(editor, tmp_path)
     nvim = here.nvim
     nvim.lua(
-        """
-        vim.lsp.config("slow", { filetypes = { "python" }, cmd = function()
-          return {
-            request = function(method, params, callback)
-              if method == "initialize" then
-                callback(nil, { capabilities = { documentFormattingProvider = true } })
-              else
-                vim.schedule(function()
-                  vim.api.nvim_buf_set_lines(0, 0, 0, true, { "# typed meanwhile" })
-                  local at = { line = 0, character = 0 }
-                  callback(nil, { { range = { start = at, ["end"] = { line = 1, character = 0 } }, newText = "" } })
-                end)
-              end
-              return true, 1
-            end,
-            notify = function() return true end,
-            is_closing = function() return false end,
-            terminate = function() end,
-          }
-        end })
+        CONNECT
+        + """
+        local cmd = connect({ documentFormattingProvider = true }, function(_, _, reply)
+          vim.api.nvim_buf_set_lines(0, 0, 0, true, { "# typed meanwhile" })
+          local range = { start = { line = 0, character = 0 }, ["end"] = { line = 1, character = 0 } }
+          reply(nil, { { range = range, newText = "" } })
+        end)
+        vim.lsp.config("slow", { filetypes = { "python" }, cmd = cmd })
         vim.lsp.enable("slow")
         """
     )

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from tests.nvim.agent_tools import USER, Tools, tools
-from tests.nvim.fake_server import FakeServer, edit
 from tests.support import mcp_clients
 from tests.support.editor import HeadlessEditor
+from tests.support.language_server import FakeServer, edit
 from tests.support.waiting import LIMIT
 
 
@@ -23,7 +23,7 @@ def here(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Tools:
 
 @pytest.fixture
 def server(here: Tools) -> FakeServer:
-    return FakeServer(here)
+    return FakeServer(here.nvim)
 
 
 AT = {"path": "main.py", "line": 1, "symbol": "shapes"}

@@ -33,12 +33,13 @@ FAILS = "cat f; echo wrong; exit 3"
 
 
 @asynccontextmanager
-async def after_turn(tmp_path: Path, **settings: Any) -> AsyncIterator[Host]:
-    """A session whose turns change the file f; .gitignore hides what the agent notes for itself."""
+async def after_turn(tmp_path: Path, script: str = AGENT, **settings: Any) -> AsyncIterator[Host]:
+    """A session in a project with a file `old`; .gitignore hides what the agent of `AGENT` notes for itself."""
     async with running_host(tmp_path) as host:
         (host.cwd / ".gitignore").write_text("turns\n")
+        (host.cwd / "old").write_text("text\n")
         host.hello(after_turn=settings)
-        host.script(AGENT)
+        host.script(script)
         host.open()
         await host.until_state("idle")
         yield host
@@ -129,20 +130,8 @@ DELETES = """
 """
 
 
-@asynccontextmanager
-async def deleting(tmp_path: Path, **settings: Any) -> AsyncIterator[Host]:
-    """A session whose agent deletes the file `old`, unless it is told to change another one."""
-    async with running_host(tmp_path) as host:
-        (host.cwd / "old").write_text("text\n")
-        host.hello(after_turn=settings)
-        host.script(DELETES)
-        host.open()
-        await host.until_state("idle")
-        yield host
-
-
 async def test_a_turn_that_only_deletes_a_file_is_checked(tmp_path: Path) -> None:
-    async with deleting(tmp_path, command=FAILS, diagnostics="error") as host:
+    async with after_turn(tmp_path, DELETES, command=FAILS, diagnostics="error") as host:
         await host.turn()
         await until_found(host, f"`{FAILS}` failed (exit code 3). :AcpSendProblems sends it to the agent.")
         assert host.editor.tool_calls == []
@@ -301,7 +290,7 @@ async def test_it_ends_when_the_agent_changes_nothing(tmp_path: Path) -> None:
 
 
 async def test_a_deleted_file_is_a_change(tmp_path: Path) -> None:
-    async with deleting(tmp_path, command="! test -e old", auto=True) as host:
+    async with after_turn(tmp_path, DELETES, command="! test -e old", auto=True) as host:
         await host.turn("change f")
         words = "The checks after the turn have found nothing more."
         await host.until("the end", lambda: host.notices()[-1:] == [words])

@@ -1,4 +1,4 @@
-"""A language server inside Neovim that answers as the test says."""
+"""Language servers inside Neovim that answer as the test says."""
 
 from __future__ import annotations
 
@@ -6,10 +6,32 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tests.nvim.agent_tools import Tools
 from tests.support.editor import HeadlessEditor
 
-START = """
+CONNECT = """
+---Return a `cmd` of `vim.lsp.config`; `answer(method, params, reply)` gets all requests except for `initialize`.
+local function connect(capabilities, answer)
+  return function()
+    return {
+      request = function(method, params, reply)
+        if method == "initialize" then
+          reply(nil, { capabilities = capabilities })
+        else
+          vim.schedule(function() answer(method, params, reply) end)
+        end
+        return true, 1
+      end,
+      notify = function() return true end,
+      is_closing = function() return false end,
+      terminate = function() end,
+    }
+  end
+end
+"""
+
+START = (
+    CONNECT
+    + """
 _G.replies = {}
 local capabilities = {
   textDocumentSync = 1,
@@ -21,31 +43,21 @@ local capabilities = {
   renameProvider = true,
   workspaceSymbolProvider = true,
 }
-vim.lsp.config("fake", { filetypes = { "python" }, root_markers = { ".git" }, cmd = function()
-  return {
-    request = function(method, _, callback)
-      if method == "initialize" then
-        callback(nil, { capabilities = capabilities })
-      else
-        vim.schedule(function() callback(nil, vim.json.decode(_G.replies[method], { luanil = { object = true } })) end)
-      end
-      return true, 1
-    end,
-    notify = function() return true end,
-    is_closing = function() return false end,
-    terminate = function() end,
-  }
-end })
+local cmd = connect(capabilities, function(method, _, reply)
+  reply(nil, vim.json.decode(_G.replies[method], { luanil = { object = true } }))
+end)
+vim.lsp.config("fake", { filetypes = { "python" }, root_markers = { ".git" }, cmd = cmd })
 vim.lsp.enable("fake")
 """
+)
 
 
 class FakeServer:
     """The language server `fake` for Python."""
 
-    def __init__(self, here: Tools) -> None:
-        self._nvim: HeadlessEditor = here.nvim
-        self._nvim.lua(START)
+    def __init__(self, nvim: HeadlessEditor) -> None:
+        self._nvim = nvim
+        nvim.lua(START)
 
     def replies(self, method: str, result: Any) -> None:
         """Answer requests with that method with `result` from now on."""
