@@ -128,6 +128,25 @@ def test_only_the_title_was_out_of_sight(screen):
     answered(editor, "x1")
 
 
+def test_only_while_a_request_waits_the_screen_is_examined(screen):
+    editor = start(screen)
+    editor.lua("""_G.schedule, _G.count = vim.schedule, 0
+vim.schedule = function(run)
+  _G.count = _G.count + (debug.getinfo(2, "S").source:find("visibility", 1, true) and 1 or 0)
+  _G.schedule(run)
+end""")
+
+    def examined():
+        editor.lua("_G.count = 0; vim.cmd.redraw({ bang = true })")
+        return editor.lua("return _G.count") > 0
+
+    assert not examined()
+    ask(editor, large())
+    assert examined()
+    apply(editor, done(1, 1, 7))
+    editor.wait_until(lambda: not examined(), what="the examination to end")
+
+
 @pytest.mark.parametrize("key", ["a", "A", "1", "2", "5", "\r"])
 def test_no_key_allows_what_was_not_seen(screen, key):
     editor = start(screen)

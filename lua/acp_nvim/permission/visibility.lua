@@ -245,8 +245,12 @@ api.nvim_set_decoration_provider(NS, {
   on_start = function()
     return next(unseen) ~= nil
   end,
-  on_end = function()
-    drawn = visible_lines()
+  on_end = function() -- also called when `on_start` has returned false
+    local is_waiting = next(unseen) ~= nil
+    if not is_waiting and not next(drawn) and not next(current) then
+      return
+    end
+    drawn = is_waiting and visible_lines() or {}
     if not is_due then
       is_due = true
       vim.schedule(settle) -- runs when all typed keys are processed
