@@ -74,7 +74,7 @@ class App:
         self._editor = editor
         tasks = self._tasks = Tasks(group, self._on_bug)
         self.warnings = WarningDeduplicator()
-        self.peers = Peers(tasks)
+        self.peers = Peers(tasks, editor.next_batch)
         self.permissions = PendingPermissions()
         self._rules = Policy(partial(self._trouble, "no_rules"))
         self._catalogue = Catalogue()

@@ -28,10 +28,11 @@ UNREAD_ANSWERS_BYTES: Final = 8 * 1024 * 1024
 class ByteSource(Protocol):
     """A stream from which bytes are read."""
 
-    async def receive(self, max_bytes: int) -> bytes:
+    async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
         """Return between 1 and `max_bytes` bytes. Raises `anyio.EndOfStream` at the end.
 
-        Lets other tasks run, also if it need not wait.
+        Lets other tasks run, also if it need not wait. Nobody needs what comes until `not_before` (on the clock of
+        `anyio.current_time`) earlier than that: a source may read it all at once then.
         """
 
 
@@ -188,9 +189,10 @@ class Connection:
                     self._taken = anyio.Event()
 
     async def _read(self) -> None:
+        not_before = 0.0
         while True:
             try:
-                data = await self._source.receive(READ_BYTES)
+                data = await self._source.receive(READ_BYTES, not_before)
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 if rest := self._framer.rest():
                     self._tapped("received", rest)
@@ -211,7 +213,8 @@ class Connection:
                 if perf_counter() - begun > SLICE_SECONDS / 2:
                     await self._pause()
                     begun = perf_counter()
-            self._dispatcher.caught_up()
+            shown_at = self._dispatcher.caught_up()
+            not_before = shown_at if len(data) < TAKEN_BYTES else 0.0
             await self.room()
 
     async def _pause(self) -> None:

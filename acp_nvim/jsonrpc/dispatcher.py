@@ -65,8 +65,11 @@ class Handler(Protocol):
     def bug(self, error: Exception) -> None:
         """Tell the user that the client failed to handle a message."""
 
-    def caught_up(self) -> None:
-        """Note that all received messages were handled. Called after each read, before waiting for more."""
+    def caught_up(self) -> float:
+        """Note that all received messages were handled. Called after each read, before waiting for more.
+
+        Return the time (of `anyio.current_time`) before which further messages are not needed; 0: at once.
+        """
 
 
 class Dispatcher:
@@ -128,9 +131,13 @@ class Dispatcher:
                 return False
         return True
 
-    def caught_up(self) -> None:
-        """Tell the handler that all received messages were handled."""
-        self.guard("catching up", self._handler.caught_up)
+    def caught_up(self) -> float:
+        """Tell the handler that all received messages were handled; return what `Handler.caught_up` returns."""
+        try:
+            return self._handler.caught_up()
+        except Exception as error:
+            self.on_bug("catching up", error)
+            return 0.0
 
     def odd(self, words: str) -> None:
         """Report a fault of the peer to the handler, cut to a length that suits a log."""

@@ -211,7 +211,7 @@ class _Client:
             raise RefusedError("the client sends no token")
         return line
 
-    async def receive(self, max_bytes: int) -> bytes:
+    async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
         """See `ByteSource`."""
         data, self._rest = self._rest[:max_bytes], self._rest[max_bytes:]
         await anyio.lowlevel.checkpoint()

@@ -157,8 +157,9 @@ class McpClient:
         """Report that a message could not be handled, through `on_bug`."""
         self._on_bug(error)
 
-    def caught_up(self) -> None:
+    def caught_up(self) -> float:
         """Do nothing: each request is answered by itself."""
+        return 0.0
 
 
 async def _ready(result: dict[str, Any]) -> dict[str, Any]:

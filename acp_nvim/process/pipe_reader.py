@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import deque
+from contextlib import suppress
 from typing import Any, Final
 
 import anyio
@@ -37,13 +39,12 @@ class PipeReader(asyncio.Protocol):
     def __repr__(self) -> str:
         return f"<PipeReader {self._size} bytes waiting{', over' if self._is_over else ''}>"
 
-    async def receive(self, max_bytes: int = READ_BYTES) -> bytes:
-        """Return between 1 and `max_bytes` bytes; other tasks run meanwhile. Raises `anyio.EndOfStream`."""
+    async def receive(self, max_bytes: int = READ_BYTES, not_before: float = 0.0) -> bytes:
+        """See `ByteSource`: until `not_before` nothing is read, which would wake this process for each line."""
         if self._pieces or self._is_over:
             await anyio.lowlevel.checkpoint()
         else:
-            self._news = self._loop.create_future()
-            await self._news
+            await self._next(not_before)
         if not self._pieces:
             raise anyio.EndOfStream
         piece = self._pieces.popleft()
@@ -81,6 +82,30 @@ class PipeReader(asyncio.Protocol):
         self._is_over = self._is_over or is_over
         if self._is_over or self._pieces:
             self._wake()
+
+    async def _next(self, not_before: float) -> None:
+        self._news = self._loop.create_future()
+        if not_before <= self._loop.time():
+            self._pipe.resume_reading()
+            await self._news
+            return
+        self._pipe.pause_reading()
+        timer = self._loop.call_at(not_before, self._read_on)
+        try:
+            await self._news
+        finally:
+            timer.cancel()
+            if not self._pieces:
+                self._pipe.resume_reading()
+
+    def _read_on(self) -> None:
+        """Read at once what came during a pause; if that is nothing, wait for it."""
+        if not self._pipe.is_closing():
+            with suppress(OSError):  # BlockingIOError: nothing came. Whatever else it is, asyncio meets it, too
+                if data := os.read(self._pipe.get_extra_info("pipe").fileno(), READ_BYTES):
+                    self.data_received(data)
+                    return
+        self._pipe.resume_reading()
 
     def _wake(self) -> None:
         if self._news is not None and not self._news.done():

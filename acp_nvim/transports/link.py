@@ -48,8 +48,8 @@ class Link(ABC):
         return Disconnected(str(self.address), self._how or "is open", self._has_heard, self._why)
 
     @abstractmethod
-    async def receive(self, max_bytes: int) -> bytes:
-        """See `jsonrpc.connection.ByteSource`."""
+    async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
+        """See `jsonrpc.connection.ByteSource`; `not_before` is a time in seconds."""
 
     @abstractmethod
     async def send(self, item: bytes) -> None:

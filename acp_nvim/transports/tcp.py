@@ -21,8 +21,8 @@ class TcpLink(Link):
         super().__init__(address, guard)
         self._stream = stream
 
-    async def receive(self, max_bytes: int) -> bytes:
-        """Return between 1 and `max_bytes` bytes; other tasks run meanwhile. Raises `anyio.EndOfStream`."""
+    async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
+        """See `ByteSource`; it does not wait until `not_before`."""
         try:
             data = await self._stream.receive(max_bytes)
         except anyio.EndOfStream:

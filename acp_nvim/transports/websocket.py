@@ -71,8 +71,8 @@ class WebSocketLink(TcpLink):
         log.info("connection %s: %s", getattr(response, "headers", {}).get("Acp-Connection-Id"), self.address)
         self._take([frame for frame in frames if isinstance(frame, Frame)])
 
-    async def receive(self, max_bytes: int) -> bytes:
-        """Return between 1 and `max_bytes` bytes of lines; other tasks run meanwhile. Raises `anyio.EndOfStream`."""
+    async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
+        """See `ByteSource`; it does not wait until `not_before`."""
         await anyio.lowlevel.checkpoint()
         while not self._said:
             self._check_end()

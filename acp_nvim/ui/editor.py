@@ -141,6 +141,9 @@ class Editor(Protocol):
     def publish(self, event: Event) -> None:
         """Show an event soon. Never waits and never raises; a failure is reported to the user."""
 
+    def next_batch(self) -> float:
+        """Return the time (of `anyio.current_time`) before which what is published from now on is not shown."""
+
     async def told(self, session: int) -> None:
         """Wait until the editor has applied all events of a session (its key) that were published until now."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 from typing import Any
 
 import anyio
@@ -50,6 +51,7 @@ class NvimEditor:
         self._pace = Pace()
         self._filled = anyio.Event()
         self._applied = anyio.Event()
+        self._next_at = 0.0
         self._applying: list[dict[str, Any]] = []
 
     def publish(self, event: Event) -> None:
@@ -59,6 +61,13 @@ class NvimEditor:
         except Exception as error:
             self._lost(getattr(event, "session", None), error)
         self._filled.set()
+
+    def next_batch(self) -> float:
+        """See `Editor`."""
+        now = monotonic()
+        if self._batches and self._next_at <= now:  # what waits is sent at once, and what comes then a frame later
+            return now + FRAME_SECONDS
+        return self._next_at
 
     async def told(self, session: int) -> None:
         """See `Editor`."""
@@ -81,7 +90,8 @@ class NvimEditor:
                     await anyio.sleep(FRAME_SECONDS)
 
     async def _send_batch(self) -> None:
-        sent = anyio.current_time()
+        sent = monotonic()
+        self._next_at = sent + FRAME_SECONDS
         retold = self._batches.retold
         batch = self._batches.take(self._pace.limit(retold))
         more_waits = self._batches.backlog
@@ -93,7 +103,9 @@ class NvimEditor:
             self._applied.set()
             self._applied = anyio.Event()
         self._pace.applied(seconds, more_waits, retold)
-        await anyio.sleep_until(self._pace.next_at(sent, anyio.current_time(), seconds, more_waits, retold))
+        now = monotonic()
+        self._next_at = self._pace.next_at(sent, now, seconds, more_waits, retold)
+        await anyio.sleep(max(0.0, self._next_at - now))
 
     async def read_buffer(self, path: str, known: str) -> BufferText | None:
         """See `Editor`."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
-import anyio
 import pynvim
 
 
@@ -27,20 +27,18 @@ class NvimRpc:
 
         Raises `NvimError` when the function fails, `UnsendableError` when the arguments cannot be encoded.
         """
-        answered = anyio.Event()
-        answer: list[Any] = []
+        answer: asyncio.Future[tuple[Any, Any]] = asyncio.get_running_loop().create_future()
 
         def settle(error: Any, result: Any) -> None:
-            answer.extend((error, result))
-            answered.set()
+            if not answer.done():  # cancelled
+                answer.set_result((error, result))
 
         code = f"return require({module!r}).{function}(...)"
         try:
             self._session.request("nvim_exec_lua", [code, args], settle)
         except Exception as cause:
             raise UnsendableError(f"{type(cause).__name__}: {cause}") from cause
-        await answered.wait()
-        error, result = answer
+        error, result = await answer
         if error:
             raise NvimError(error[1] if isinstance(error, list) else str(error))
         return result

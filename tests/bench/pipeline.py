@@ -46,7 +46,7 @@ class _Bytes:
         self._data = data
         self._at = 0
 
-    async def receive(self, max_bytes: int) -> bytes:
+    async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
         piece = self._data[self._at : self._at + max_bytes]
         self._at += len(piece)
         if not piece:
@@ -64,7 +64,7 @@ class _Lines(_Bytes):
         super().__init__(b"")
         self._numbers = iter(range(count))
 
-    async def receive(self, max_bytes: int) -> bytes:
+    async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
         piece = b"".join(chunk_line(number) for number in itertools.islice(self._numbers, 400))
         if not piece:
             raise anyio.EndOfStream

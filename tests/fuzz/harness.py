@@ -30,7 +30,7 @@ class _Pipe:
         self._said_all = said_all
         self.heard = b""
 
-    async def receive(self, max_bytes: int) -> bytes:
+    async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
         for piece in self._pieces:
             return piece
         await _all_done()
@@ -100,7 +100,7 @@ class _Handler:
     def bug(self, error: Exception) -> None:
         assert isinstance(error, Exception)
 
-    def caught_up(self) -> None:
+    def caught_up(self) -> float:
         raise RuntimeError("a bug")
 
 

@@ -96,6 +96,10 @@ class FakeEditor:
     async def told(self, session: int) -> None:
         """It knows everything at once."""
 
+    def next_batch(self) -> float:
+        """At once."""
+        return 0.0
+
     def publish(self, event: happenings.Event) -> None:
         if contract.is_checked:
             contract.check(event)

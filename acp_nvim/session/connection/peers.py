@@ -38,13 +38,14 @@ async def nobody(_peer: AgentPeer, _asked: ElicitationAsked) -> CreateElicitatio
 
 
 class Peers:
-    """Starts agents on demand; all of them end with `tasks`."""
+    """Starts agents on demand; all of them end with `tasks`. `next_batch` is that of the editor."""
 
-    def __init__(self, tasks: Tasks) -> None:
+    def __init__(self, tasks: Tasks, next_batch: Callable[[], float]) -> None:
         self.settings = PeerSettings(INITIALIZE_SECONDS)
         self.ask_user: Callable[[AgentPeer, ElicitationAsked], Awaitable[Any]] = nobody
         """Serves an agent's question to the user that names no session."""
         self._tasks = tasks
+        self._next_batch = next_batch
         self._guard = guard_of_host()
         self._peers: dict[tuple[str, str], AgentPeer] = {}
         self._starting: dict[tuple[str, str], anyio.Lock] = {}
@@ -70,6 +71,7 @@ class Peers:
     def _new(self, cwd: str, definition: AgentDefinition) -> AgentPeer:
         peer = AgentPeer(definition, cwd, self.settings)
         peer.router.ask_user = partial(self.ask_user, peer)
+        peer.router.next_batch = self._next_batch
         return peer
 
     def take_first(self, first: FirstAgent) -> None:

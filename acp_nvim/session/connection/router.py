@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from time import monotonic
 from typing import Any, Final
 
-import anyio
 import msgspec
 
 from acp_nvim import decoders
@@ -65,7 +65,10 @@ class MessageRouter:
         """Serves a question to the user that names no session."""
         self.beside: OnFailure = lambda _: None
         """Reports a bug that concerns no session."""
+        self.next_batch: Callable[[], float] = lambda: 0.0
+        """Returns when the editor is told the next time, see `Editor.next_batch`."""
         self._run = UpdateRun()
+        self._only_text, self._was_only_text = True, False  # what was read since `caught_up`, and before that
         self.noise: list[str] = []
         """The first and the last lines that `odd` has logged, which may be what the agent wrote instead of messages."""
 
@@ -143,6 +146,7 @@ class MessageRouter:
             failed(f"taking {method}", error, self._owner(params))
             return
         if type(update) is not MessageChunk:
+            self._only_text = False
             update = measured(update, params)
         has_room = session_id in self.sessions or self._has_room_for(session_id, len(params))
         if has_room and not self._run.takes(session_id, update):
@@ -152,6 +156,7 @@ class MessageRouter:
 
     def _take_other(self, method: str, params: msgspec.Raw) -> None:
         """Take a notification that is no update; a malformed one is only logged."""
+        self._only_text = False
         self.flush()
         try:
             for session_id, update in self.others.take(method, params, self.sessions):
@@ -169,15 +174,22 @@ class MessageRouter:
             self.odd(f"an update for the unknown session {session_id!r} was dropped: too much waits already")
         return self._early_bytes <= EARLY_BYTES
 
-    def caught_up(self) -> None:
-        """Let the sessions show what has arrived so far."""
-        self.last_word = anyio.current_time()
+    def caught_up(self) -> float:
+        """Let the sessions show what has arrived so far; return when the agent must be heard again.
+
+        While it only says text, a piece at a time, the next pieces are needed for the next batch. A request that comes
+        with them waits as long, a frame at most.
+        """
+        self.last_word = monotonic()
+        is_text_stream = self._only_text and self._was_only_text
+        self._was_only_text, self._only_text = self._only_text, True
         self.flush()
         for session in self.sessions.values():
             try:  # `contained` would take as long as the call itself
                 session.on_caught_up()
             except Exception as error:
                 failed("telling what an agent said", error, session.on_bug)
+        return self.next_batch() if is_text_stream else 0.0
 
     def _malformed(self, method: str, params: msgspec.Raw, error: msgspec.DecodeError) -> None:
         """Report a malformed update to its session, and hand over what can be used of it."""
@@ -210,6 +222,7 @@ class MessageRouter:
         Returns an awaitable of the answer. Raises `RpcError` for what cannot be served; after a bug of ours, which is
         reported to the session, too.
         """
+        self._only_text = False
         self.flush()
         if method in self.others.requests:
             return self._serve_extension(method, params)

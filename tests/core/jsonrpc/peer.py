@@ -28,6 +28,7 @@ class Source:
     def __init__(self) -> None:
         self._says, self._hears = anyio.create_memory_object_stream[bytes](float("inf"))
         self._rest = b""
+        self.not_before: list[float] = []
 
     def put(self, data: bytes) -> None:
         """The peer says it."""
@@ -37,8 +38,9 @@ class Source:
         """The peer closes its side."""
         self._says.close()
 
-    async def receive(self, max_bytes: int) -> bytes:
+    async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
         """As a pipe does it."""
+        self.not_before.append(not_before)
         await anyio.lowlevel.checkpoint()
         data = self._rest or await self._hears.receive()
         data, self._rest = data[:max_bytes], data[max_bytes:]
@@ -84,6 +86,7 @@ class RecordingHandler:
         self.losses: list[str] = []
         self.bugs: list[Exception] = []
         self.catches = 0
+        self.needed_at = 0.0
         self.answer: Callable[[str, Any], Awaitable[Any]] = self.echo
 
     async def echo(self, method: str, params: Any) -> Any:
@@ -113,9 +116,10 @@ class RecordingHandler:
         """See `Handler`."""
         self.bugs.append(error)
 
-    def caught_up(self) -> None:
+    def caught_up(self) -> float:
         """See `Handler`."""
         self.catches += 1
+        return self.needed_at
 
 
 class Peer:

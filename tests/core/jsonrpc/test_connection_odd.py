@@ -13,7 +13,7 @@ from acp_nvim.jsonrpc import connection
 from acp_nvim.jsonrpc.dispatcher import MAX_COMPLAINTS
 from acp_nvim.jsonrpc.framing import LineFramer
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, RpcError
-from acp_nvim.limits import READ_BYTES
+from acp_nvim.limits import READ_BYTES, TAKEN_BYTES
 from tests.core.jsonrpc.peer import Peer, all_done, connected
 
 pytestmark = pytest.mark.anyio
@@ -241,6 +241,13 @@ async def test_the_handler_hears_when_it_has_everything_that_came() -> None:
         peer.handler.caught_up = lambda: order.append("caught up")
         await peer.say(b'{"method":"a"}\n{"method":"b"}\n{"meth', b'od":"c"}\n')
         assert order == ["a", "b", "caught up", "c", "caught up"]
+
+
+async def test_a_short_read_is_followed_by_one_that_waits_as_long_as_the_handler_says() -> None:
+    async with connected() as peer:
+        peer.handler.needed_at = 7.0
+        await peer.say(b'{"method":"a"}\n', b'{"method":"b","params":"%s"}\n' % (b"x" * TAKEN_BYTES))
+        assert peer.source.not_before == [0.0, 7.0, 0.0]
 
 
 @pytest.mark.parametrize("part", ["caught_up", "lost"])

@@ -88,3 +88,50 @@ async def test_a_receiver_that_is_cancelled_loses_nothing() -> None:
             await reader.receive()
         await process.stdin.send(b"\n")
         assert await rest_of(reader) == b"words\n"
+
+
+async def test_what_is_not_needed_yet_is_read_later_and_all_at_once() -> None:
+    async with running("import os; input(); os.write(1, b'1'); input(); os.write(1, b'2'); input()") as process:
+        assert process.stdin is not None
+        reader, needed_at = PipeReader(process), anyio.current_time() + 0.5
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(process.stdin.send, b"\n\n")
+            said = await reader.receive(READ_BYTES, needed_at)
+        assert anyio.current_time() >= needed_at
+        assert said == b"12"
+        await process.stdin.send(b"\n")
+        assert await rest_of(reader) == b""
+
+
+async def test_when_nothing_came_meanwhile_the_next_is_not_waited_for_again() -> None:
+    async with running("import os; input(); os.write(1, b'a'); input(); os.write(1, b'b')") as process:
+        assert process.stdin is not None
+        reader = PipeReader(process)
+        with anyio.move_on_after(0.05):
+            await reader.receive(READ_BYTES, anyio.current_time() + 0.001)
+        await process.stdin.send(b"\n")
+        assert await reader.receive(READ_BYTES) == b"a"
+        needed_at = anyio.current_time() + 0.001
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(process.stdin.send, b"\n")
+            assert await reader.receive(READ_BYTES, needed_at) == b"b"
+        assert await rest_of(reader) == b""
+
+
+async def test_a_process_that_ends_during_a_pause_is_noticed() -> None:
+    async with running("import os; os.write(1, b'last words')") as process:
+        reader = PipeReader(process)
+        assert await reader.receive() == b"last words"
+        with pytest.raises(anyio.EndOfStream):
+            await reader.receive(READ_BYTES, anyio.current_time() + 0.05)
+        assert await process.wait() == 0
+
+
+async def test_a_pause_that_is_cancelled_loses_nothing() -> None:
+    async with running("input(); print('words')") as process:
+        assert process.stdin is not None
+        reader = PipeReader(process)
+        with anyio.move_on_after(0):
+            await reader.receive(READ_BYTES, anyio.current_time() + LIMIT)
+        await process.stdin.send(b"\n")
+        assert await rest_of(reader) == b"words\n"

@@ -43,9 +43,9 @@ class CountedStreams:
         self._source, self._sink = source, sink
         return Connection(self, self, *others)
 
-    async def receive(self, max_bytes: int) -> bytes:
+    async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
         self.heard = self._arrived  # who wants more is done with what there was
-        data: bytes = await self._source.receive(max_bytes)
+        data: bytes = await self._source.receive(max_bytes, not_before)
         self._arrived += data.count(b"\n")
         return data
 

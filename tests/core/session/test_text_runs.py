@@ -5,11 +5,14 @@ from __future__ import annotations
 from unittest.mock import Mock
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.acp.schema_common import ImageContent, TextContent
 from acp_nvim.acp.updates import MessageChunk, ModeChanged, Update
+from acp_nvim.acp.v1 import DialectV1
+from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.session.connection.router import MessageRouter, PeerSession
 
 Said = tuple[str, Update]
@@ -69,3 +72,30 @@ def test_a_flood_of_one_message_is_one_piece() -> None:
         ("s", MessageChunk("agent", TextContent(text="ab" * 1000), "m")),
         ("s", MessageChunk("agent", TextContent(text="cdcd"), "n")),
     ]
+
+
+def test_only_a_stream_of_text_is_heard_a_frame_later() -> None:
+    chunk = ("s", MessageChunk("agent", TextContent(text="ab"), "m"))
+    router = MessageRouter("it")
+    router.sessions["s"] = Mock(spec=PeerSession)
+    router.next_batch = lambda: 7.0
+
+    def read(*said: Said) -> float:
+        for one in said:
+            router.dialect = Mock(update=lambda _params, one=one: one)
+            router.notification("session/update", msgspec.Raw(b"{}"))
+        return router.caught_up()
+
+    assert read(chunk) == 0.0  # a request may follow it, as after the first words of a turn
+    assert read(chunk, chunk) == 7.0
+    assert read(chunk) == 7.0
+    assert read(chunk, ("s", ModeChanged("x"))) == 0.0
+    assert read(chunk) == 0.0
+    assert read(chunk) == 7.0
+    router.notification("other/news", msgspec.Raw(b"{}"))
+    assert read() == 0.0
+    assert [read(chunk), read(chunk)] == [0.0, 7.0]
+    router.dialect = DialectV1()
+    with pytest.raises(RpcError):
+        router.serve("fs/unknown", msgspec.Raw(b"{}"))
+    assert read() == 0.0

@@ -122,11 +122,11 @@ async def test_the_next_batch_waits_for_the_next_frame(monkeypatch: pytest.Monke
     until: list[float] = []
     now = anyio.current_time()
 
-    async def sleep_until(deadline: float) -> None:
-        until.append(deadline)
+    async def sleep(seconds: float) -> None:
+        until.append(anyio.current_time() + seconds)
 
     monkeypatch.setattr(pace, "FRAME_SECONDS", 1000.0)
-    monkeypatch.setattr(neovim.anyio, "sleep_until", sleep_until)
+    monkeypatch.setattr(neovim.anyio, "sleep", sleep)
     async with running() as (editor, rpc):
         for count in (1, 2):
             rpc.answer()
@@ -134,6 +134,24 @@ async def test_the_next_batch_waits_for_the_next_frame(monkeypatch: pytest.Monke
             await rpc.until_calls(count)
     assert until
     assert all(deadline >= now + 1000 for deadline in until)
+
+
+async def test_it_says_when_the_next_batch_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "FRAME_SECONDS", 1000.0)
+    monkeypatch.setattr(neovim, "FRAME_SECONDS", 1000.0)
+    async with running() as (editor, rpc):
+        assert editor.next_batch() <= anyio.current_time()  # at once
+        begun = anyio.current_time()
+        editor.publish(piece("a"))
+        assert editor.next_batch() >= begun + 1000  # "a" is about to be sent
+        await rpc.until_calls(1)
+        sent = editor.next_batch()
+        assert begun + 1000 <= sent <= anyio.current_time() + 1000
+        editor.publish(piece("b"))
+        rpc.answer(1.0)
+        await anyio.wait_all_tasks_blocked()
+        assert editor.next_batch() == sent
+        assert len(rpc.calls) == 1
 
 
 async def test_the_next_batch_of_a_backlog_is_as_large_as_neovim_can_take_and_waits_for_no_frame(
