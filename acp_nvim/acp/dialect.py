@@ -17,8 +17,9 @@ from acp_nvim.acp.decoding import decode, salvage
 from acp_nvim.acp.elicitation import REQUEST_BYTES
 from acp_nvim.acp.fields import given
 from acp_nvim.acp.schema_common import ContentBlock
+from acp_nvim.acp.text_lines import text_lines
 from acp_nvim.acp.translation import config_options, read_most, read_nothing, read_page, read_providers, read_title
-from acp_nvim.acp.updates import Update
+from acp_nvim.acp.updates import MessageChunk, Update
 
 T = TypeVar("T")
 
@@ -89,6 +90,10 @@ class Dialect(ABC):
         """Decode a `session/update`: its session id, and the update."""
         decoded = decode(params, self._update_params)
         return decoded.session_id, self._translate(decoded.update)
+
+    def text_updates(self, lines: Sequence[bytes | bytearray]) -> list[tuple[str, MessageChunk]] | None:
+        """Decode whole lines that are all pieces of text, see `text_lines`; None if some are not."""
+        return text_lines(lines, needs_id=self.message_ids)
 
     def rest_of_update(self, params: msgspec.Raw) -> tuple[str, Update]:
         """Decode like `update`, but drop malformed members. Raises if nothing is left."""

@@ -205,6 +205,8 @@ class Connection:
                         self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
                         self._dispatcher.take_skipped(found)
                         continue
+                    if self._tap is None and len(found) > 1 and self._dispatcher.take_text(found):
+                        continue
                     mended = in_utf8(found)
                     lines = iter(mended) if self._tap is None else self._tap_each(found, mended)
                     is_wide = len(mended) == 1 or may_be_wide(mended)  # a single line is searched when needed

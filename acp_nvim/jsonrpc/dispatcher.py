@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, Final, ParamSpec, Protocol
@@ -52,6 +52,9 @@ class Handler(Protocol):
 
     def notification(self, method: str, params: msgspec.Raw) -> None:
         """Handle a notification, which gets no answer. Must not block; an exception is reported as a bug."""
+
+    def text(self, lines: Sequence[Line]) -> bool:
+        """Handle whole lines at once if all are the handler's most frequent notification; False: none was handled."""
 
     def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """Handle a request: the awaitable returns its result, or raises `RpcError`."""
@@ -130,6 +133,14 @@ class Dispatcher:
             if clock() > end:
                 return False
         return True
+
+    def take_text(self, lines: list[Line]) -> bool:
+        """Handle lines at once if the handler can, see `Handler.text`; they need not be UTF-8."""
+        try:
+            return self._handler.text(lines)
+        except Exception as error:
+            self.on_bug("taking text", error)
+            return True  # a part of it may have been handled
 
     def caught_up(self) -> float:
         """Tell the handler that all received messages were handled; return what `Handler.caught_up` returns."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -156,6 +156,10 @@ class McpClient:
     def bug(self, error: Exception) -> None:
         """Report that a message could not be handled, through `on_bug`."""
         self._on_bug(error)
+
+    def text(self, lines: Sequence[bytes | bytearray]) -> bool:
+        """Return False: no message of a client is that frequent."""
+        return False
 
     def caught_up(self) -> float:
         """Do nothing: each request is answered by itself."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import selectors
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import anyio
 import msgspec
 
 from acp_nvim.jsonrpc.connection import Connection
-from acp_nvim.jsonrpc.framing import LineFramer
+from acp_nvim.jsonrpc.framing import Line, LineFramer
 from acp_nvim.jsonrpc.messages import INVALID_REQUEST, PeerGoneError, RpcError
 from tests.fuzz.reference import LINE_LIMIT, MISSING, Expected, expect, key, plain_json
 
@@ -99,6 +99,10 @@ class _Handler:
 
     def bug(self, error: Exception) -> None:
         assert isinstance(error, Exception)
+
+    def text(self, lines: Sequence[Line]) -> bool:
+        """Take each by itself."""
+        return False
 
     def caught_up(self) -> float:
         raise RuntimeError("a bug")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from time import monotonic
 from typing import Any, Final
 
@@ -153,6 +153,17 @@ class MessageRouter:
             self.flush()
             if not self._run.takes(session_id, update):
                 self.flush((session_id, update))
+
+    def text(self, lines: Sequence[bytes | bytearray]) -> bool:
+        """Route lines that are all text of sessions, which are decoded at once; return False if they are not."""
+        said = self.dialect.text_updates(lines)
+        if said is None or any(session_id not in self.sessions for session_id, _ in said):
+            return False
+        for session_id, update in said:
+            if not self._run.takes(session_id, update):
+                self.flush()
+                self._run.takes(session_id, update)
+        return True
 
     def _take_other(self, method: str, params: msgspec.Raw) -> None:
         """Take a notification that is no update; a malformed one is only logged."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,6 +12,7 @@ import anyio
 import msgspec
 
 from acp_nvim.jsonrpc.connection import Connection, Tap
+from acp_nvim.jsonrpc.framing import Line
 
 
 async def all_done() -> None:
@@ -115,6 +116,10 @@ class RecordingHandler:
     def bug(self, error: Exception) -> None:
         """See `Handler`."""
         self.bugs.append(error)
+
+    def text(self, lines: Sequence[Line]) -> bool:
+        """Take each by itself."""
+        return False
 
     def caught_up(self) -> float:
         """See `Handler`."""
