@@ -161,6 +161,7 @@ class Child:
 
     async def stop(self, on_rung: Callable[[Rung], None] = ignore_rung) -> None:
         """Stop the process and its descendants (see `stopping.stop`); return when all are gone. Cannot be cancelled."""
+        self.source.resume()
         with anyio.CancelScope(shield=True):
             await stop(self._process, self.mark, on_rung)
             note_end(self._guard.ends, self.mark)

@@ -57,6 +57,11 @@ class PipeReader(asyncio.Protocol):
             self._pipe.resume_reading()
         return piece
 
+    def resume(self) -> None:
+        """Read again if reading is paused and nobody receives: asyncio closes the pipe when it meets its end."""
+        if not self._is_paused:
+            self._pipe.resume_reading()
+
     def data_received(self, data: bytes) -> None:
         """See `asyncio.Protocol`."""
         self._pieces.append(data)

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
+from acp_nvim.limits import READ_BYTES
 from acp_nvim.process.child import Child
 from acp_nvim.process.group import MARK_VARIABLE
 from tests.core.process.conftest import Spawn, Start
 from tests.support.processes import look_at
+from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.anyio
 
@@ -127,6 +131,19 @@ async def test_its_stderr_is_read_to_the_end_and_the_tail_kept(start: Start) -> 
 async def test_a_child_killed_by_a_signal_has_its_negative_number(spawn: Spawn) -> None:
     child = await spawn("echo ready; kill -SEGV $$")
     assert await child.wait() == -11
+
+
+async def test_its_pipe_is_closed_though_nobody_reads_on_after_a_pause(start: Start) -> None:
+    child = await start(["sh", "-c", "printf a; read line; printf b; exec sleep 1000"], "/", {})
+    assert await child.source.receive() == b"a"
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(child.sink.send, b"\n")
+        assert await child.source.receive(READ_BYTES, anyio.current_time() + 0.5) == b"b"
+    await child.stop()
+    assert child.returncode == -signal.SIGTERM
+    with anyio.fail_after(LIMIT):
+        while "over" not in repr(child.source):
+            await anyio.lowlevel.checkpoint()
 
 
 async def test_repr_shows_name_pid_and_exit_code(start: Start) -> None:
