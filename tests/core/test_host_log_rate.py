@@ -1,13 +1,14 @@
-"""The log of a flood: some of it, and a number; what others say is not left out."""
+"""The log of a flood: some of it, and a number; what others say is not left out. A full file is begun anew."""
 
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 
 import pytest
 
 from acp_nvim import host_log
-from acp_nvim.host_log import LOGGED_AT_ONCE, LOGGED_KINDS, LOGGED_SECONDS, LogRate
+from acp_nvim.host_log import LOGGED_AT_ONCE, LOGGED_KINDS, LOGGED_SECONDS, LogFile, LogRate
 
 
 class Clock:
@@ -58,3 +59,15 @@ def test_the_kinds_that_are_remembered_are_bounded(clock: Clock) -> None:
     rate = LogRate()
     written(rate, *[record("%s: odd", f"agent {number}") for number in range(10 * LOGGED_KINDS)])
     assert len(rate._kinds) <= LOGGED_KINDS
+
+
+def test_a_full_file_is_kept_beside_the_next_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(host_log, "LOG_BYTES", 10)
+    path = tmp_path / "the.log"
+    log = LogFile(str(path))
+    for message in ("one", "two é", "three \ud800", "four"):
+        log.handle(record(message))
+    log.close()
+    assert path.read_text(encoding="utf-8") == "four\n"
+    assert path.with_name("the.log.1").read_text(encoding="utf-8") == "three \\ud800\n"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["the.log", "the.log.1"]
