@@ -27,8 +27,8 @@ from acp_nvim.session import failures
 
 log = logging.getLogger(__name__)
 
-PREPARE_SECONDS: Final = 0.01
-"""Time from the handshake until the decoder of updates is built, which takes 7 ms."""
+PREPARE_SECONDS: Final = 0.05
+"""Time from the handshake until the decoder of updates is built, which takes 7 ms; a fast agent is then ready."""
 
 _VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
