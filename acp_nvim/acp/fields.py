@@ -6,7 +6,7 @@ displayed is `cut`, with a note. What is useless in part is dropped as a `whole`
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Final, NamedTuple, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, inspect
@@ -111,7 +111,7 @@ class Unknown(msgspec.Struct, tag=UNKNOWN, tag_field="type", kw_only=True):
 # --- bounds ----------------------------------------------------------------------------------------------------------
 
 
-class Bound(NamedTuple):
+class Bound(msgspec.Struct, frozen=True):
     """A bound of `most` characters or entries; `beyond` says what is dropped: the excess (`CUT`) or all (`WHOLE`)."""
 
     most: int

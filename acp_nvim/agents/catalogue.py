@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -108,6 +106,8 @@ class Catalogue:
         return _define(wanted, self._agents.get(wanted, {}), bundled)
 
     def _unknown(self, name: str) -> Failure:
+        from difflib import get_close_matches  # here: the host starts without it
+
         close = get_close_matches(name, [*self.names(), *builtin_names()], n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         return Failure(
@@ -178,9 +178,13 @@ def _address(name: str, wanted: AgentSettings) -> Address:
 
 def chosen_command(commands: list[list[str]], env: Mapping[str, str], prefix: list[str] | None) -> list[str]:
     """Return the first command whose program exists, or the first one; behind a prefix existence is unknown."""
+    if prefix or len(commands) == 1:
+        return commands[0]
+    import shutil  # here: the host starts without it
+
     path = env.get("PATH", os.environ.get("PATH"))
-    here = [] if prefix else [command for command in commands if shutil.which(command[0], path=path)]
-    return [*here, *commands][0]
+    here = (command for command in commands if shutil.which(command[0], path=path))
+    return next(here, commands[0])
 
 
 def _other_forms(commands: list[list[str]], chosen: list[str]) -> list[list[str]]:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.agents.definition import AgentDefinition
@@ -18,7 +20,7 @@ from acp_nvim.process.guarding import Guard
 log = logging.getLogger(__name__)
 
 
-class FirstAgent(NamedTuple):
+class FirstAgent(msgspec.Struct, frozen=True):
     """A process that was started, and that nobody has spoken to; `cwd` is the directory of its session."""
 
     definition: AgentDefinition

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
@@ -105,6 +104,8 @@ def _program(command: Any, variables: Mapping[str, str], cwd: str, is_remote: bo
     wanted = os.path.expanduser(command)
     if os.sep in wanted:
         wanted = os.path.join(cwd, wanted)
+    import shutil  # here: the host starts without it
+
     path = shutil.which(wanted, path=variables.get("PATH"))
     if path is None:
         raise ServerError(f"its program {command[:200]} is not found, install it or correct the path")

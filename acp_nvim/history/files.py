@@ -7,7 +7,6 @@ import fcntl
 import hashlib
 import os
 import re
-import secrets
 import time
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -42,7 +41,7 @@ class TranscriptFile:
         project = directory / _project(cwd)
         make_directory(project)
         stamp = datetime.fromtimestamp(started, UTC)
-        self._open(project / f"{stamp:%Y%m%dT%H%M%SZ}-{secrets.token_hex(4)}.jsonl", os.O_CREAT | os.O_EXCL)
+        self._open(project / f"{stamp:%Y%m%dT%H%M%SZ}-{os.urandom(4).hex()}.jsonl", os.O_CREAT | os.O_EXCL)
 
     @classmethod
     def reopen(cls, path: Path) -> TranscriptFile:

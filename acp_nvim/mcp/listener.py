@@ -6,11 +6,8 @@ import asyncio
 import hmac
 import logging
 import os
-import secrets
-import shutil
 import socket
 import struct
-import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Final
@@ -20,6 +17,7 @@ import anyio.lowlevel
 
 from acp_nvim.jsonrpc.connection import ByteSink, ByteSource
 from acp_nvim.tasks import Tasks, is_running
+from acp_nvim.workspace.private_file import remove_directory
 
 TOKEN_SECONDS: Final = 5.0
 """Time for a client to send its token."""
@@ -78,7 +76,7 @@ class Listener:
         if self._path is None or not await anyio.Path(self._path).exists():
             await self._listen()
         assert self._path is not None
-        token = secrets.token_urlsafe(32)
+        token = os.urandom(32).hex()
         self._sessions[token] = _Session(serve)
         return self._path, token
 
@@ -100,7 +98,7 @@ class Listener:
             self._server.close()
             self._server = None
         if self._own is not None:
-            shutil.rmtree(self._own, ignore_errors=True)
+            remove_directory(self._own)
         self._own, self._path = None, None
 
     async def _listen(self) -> None:
@@ -108,7 +106,7 @@ class Listener:
         last: OSError | None = None
         for parent in (self.parent, None):
             try:
-                self._own = tempfile.mkdtemp(prefix="acp_nvim-", dir=parent)  # 0700
+                self._own = _make_directory(parent)
                 path = os.path.join(self._own, "mcp")
                 if len(os.fsencode(path)) > PATH_BYTES:
                     raise OSError(f"the path {path} is too long for a socket")
@@ -236,6 +234,17 @@ class _Client:
     def close(self) -> None:
         """Close the connection, after what was sent."""
         self._writer.close()
+
+
+def _make_directory(parent: str | None) -> str:
+    """Make a directory with a random name that only this user may enter. Raises `OSError`."""
+    if parent is None:
+        import tempfile  # here: the host starts without it
+
+        return tempfile.mkdtemp(prefix="acp_nvim-")
+    path = os.path.join(parent, f"acp_nvim-{os.urandom(4).hex()}")
+    os.mkdir(path, 0o700)
+    return path
 
 
 def peer_uid(connection: socket.socket) -> int:

@@ -6,7 +6,6 @@ import fcntl
 import json
 import logging
 import os
-import shutil
 import stat
 import threading
 import time
@@ -18,7 +17,7 @@ from typing import Final
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.workspace.private_file import lock_now, make_directory
+from acp_nvim.workspace.private_file import lock_now, make_directory, remove_directory
 
 MARKER: Final = "root"
 """The file with the device number and the path of a workspace, in its directory; its time is the last use."""
@@ -160,7 +159,7 @@ def _clean(state: Path, max_bytes: int, stop: threading.Event) -> StateUsage | N
         found = []
         for one in list(os.scandir(workspaces)):
             if one.name.startswith(_REMOVED):
-                shutil.rmtree(one.path, ignore_errors=True)
+                remove_directory(one.path)
             elif one.is_dir(follow_symlinks=False):
                 found.append(_Found(Path(one.path), *_walk(Path(one.path), stop)))
         why = "it is not used any more"
@@ -192,7 +191,7 @@ def _remove(one: _Found, why: str) -> bool:
         log.warning("%s could not be removed: %s", one.path, error)
         return False
     log.info("%s was removed with its checkpoints: %s", one.path, why)
-    shutil.rmtree(removed, ignore_errors=True)
+    remove_directory(removed)
     return True
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-import secrets
+import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -165,7 +165,7 @@ class Checks:
 
     async def command(self, line: str) -> tuple[FailedCommand | None, bool]:
         """Run the command; return how it failed, if it did, and whether it could be run. A cancellation ends it."""
-        call = terminal_id = f"acp_nvim:check:{secrets.token_hex(6)}"  # random: agents choose ids, too
+        call = terminal_id = f"acp_nvim:check:{os.urandom(6).hex()}"  # random: agents choose ids, too
         run = command_to_run(line, [], self._presenter.cwd, {})
         try:
             terminal = await Terminal.start(run, OUTPUT_BYTES, guard_of_host())

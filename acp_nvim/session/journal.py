@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +20,7 @@ from acp_nvim.process.group import is_alive
 from acp_nvim.session.prompt import ContextItem, TextItem
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.traffic.masking import masked
-from acp_nvim.workspace.private_file import make_directory, write_new
+from acp_nvim.workspace.private_file import make_directory, remove_directory, write_new
 
 JOURNAL_BYTES: Final = 16 * 1024 * 1024
 """Limit of one session's journal, with room for two of the largest images. Prompts beyond it stay with Lua."""
@@ -231,7 +230,7 @@ def _remove_orphans(ours: Path) -> None:
         with suppress(FileNotFoundError):
             is_old = time.time() - directory.stat().st_mtime > ELSEWHERE_SECONDS
             if is_old if named[1] != machine else not _still_runs(int(named[2]), named[3]):
-                shutil.rmtree(directory, ignore_errors=True)
+                remove_directory(directory)
 
 
 def _still_runs(pid: int, start: str) -> bool:

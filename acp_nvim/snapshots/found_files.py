@@ -8,7 +8,9 @@ import re
 import stat
 import time
 from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from acp_nvim.lazy import pattern
 from acp_nvim.process import umask
@@ -23,7 +25,7 @@ SETTLED_NS: Final = 2_000_000_000
 """A file changed less than this before it was read may change again with the same time: some clocks count seconds."""
 
 
-class FoundFile(NamedTuple):
+class FoundFile(msgspec.Struct, frozen=True):
     """What was found under `path`, which is relative to the top of a work tree."""
 
     path: bytes
@@ -77,7 +79,7 @@ def _key(status: os.stat_result) -> str:
 
 def as_secret(found: FoundFile) -> FoundFile:
     """Return the file as one whose content is left out of snapshots, because it holds secrets."""
-    return found._replace(left_out=_left_out(found.key), is_secret=True)
+    return msgspec.structs.replace(found, left_out=_left_out(found.key), is_secret=True)
 
 
 def _left_out(key: str) -> TreeEntry:

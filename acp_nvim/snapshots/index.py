@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import os
 import re
-import shutil
 import struct
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from acp_nvim.process.git import Output
 from acp_nvim.snapshots.objects import DIRECTORY
@@ -27,7 +28,7 @@ BULK_SINCE: Final = (2, 37)
 """The first git version whose `update-index` writes all big files of one call into one pack."""
 
 
-class Differences(NamedTuple):
+class Differences(msgspec.Struct, frozen=True):
     """Paths relative to the top of a work tree that differ from the index."""
 
     changed: list[bytes]
@@ -198,4 +199,6 @@ def _copy(path: Path, to: Path) -> None:
     except FileNotFoundError:
         raise
     except OSError:
+        import shutil  # here: the host starts without it
+
         shutil.copy2(path, to)

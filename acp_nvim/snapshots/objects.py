@@ -8,7 +8,9 @@ import zlib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 ObjectType = bytes
 BLOB: Final = b"blob"
@@ -83,7 +85,7 @@ LEFT_OUT: Final = 0o160000
 the file's status."""
 
 
-class TreeEntry(NamedTuple):
+class TreeEntry(msgspec.Struct, frozen=True):
     """An entry of a tree object: a git mode (`0o100644`), and the id of the object in hexadecimal."""
 
     mode: int

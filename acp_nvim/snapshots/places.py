@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from acp_nvim.workspace.private_file import make_directory
+from acp_nvim.workspace.private_file import make_directory, remove_directory
 
 GROWN_BYTES: Final = 8 * 1024 * 1024
 """Minimum growth in bytes since the last cleaning before the next one."""
@@ -160,7 +159,7 @@ class Places:
     def forget_left(self) -> None:
         """Remove what other hosts and killed gits left. The lock must be held exclusively. Blocks."""
         self._forget(lambda name: not name.startswith(("saved-", self._token)))
-        shutil.rmtree(self._incoming, ignore_errors=True)
+        remove_directory(self._incoming)
         for directory in self.objects.iterdir():
             with suppress(OSError), os.scandir(directory) as entries:
                 for entry in entries:

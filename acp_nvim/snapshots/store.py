@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -32,6 +31,7 @@ from acp_nvim.snapshots.objects import (
 from acp_nvim.snapshots.places import Places
 from acp_nvim.snapshots.run_git import NO_SPACE, run_git
 from acp_nvim.snapshots.snapshot import GitFailedError, GoneError, SnapshotError
+from acp_nvim.workspace.private_file import remove_directory
 
 
 @asynccontextmanager
@@ -47,7 +47,7 @@ async def incoming(places: Places) -> AsyncIterator[Path]:
         await anyio.to_thread.run_sync(_move, directory, places.objects)
     finally:
         with anyio.CancelScope(shield=True):
-            await anyio.to_thread.run_sync(partial(shutil.rmtree, directory, ignore_errors=True))
+            await anyio.to_thread.run_sync(remove_directory, directory)
 
 
 def _quoted(path: str) -> str:

@@ -9,7 +9,9 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import SNAPSHOT_FILES
@@ -35,7 +37,7 @@ _MODES: Final = frozenset({FILE, EXECUTABLE, SYMLINK})
 _REFUSED: Final = (b".git/", b"/.git\0", b"../", b"/./", b"/..\0", b".acp_nvim-", b"\0/")
 
 
-class Files(NamedTuple):
+class Files(msgspec.Struct, frozen=True):
     """The files in an index: three lists of the same length, in the order of the index."""
 
     names: list[bytes]
@@ -103,7 +105,7 @@ _CONVERTED: Final = ":(exclude,attr:!filter !ident !working-tree-encoding)"
 """Every path with one of these attributes: its conversion may keep the size."""
 
 
-class Row(NamedTuple):
+class Row(msgspec.Struct, frozen=True):
     """One file in a git index, as `gitformat-index` describes it."""
 
     mode: bytes
@@ -115,7 +117,7 @@ class Row(NamedTuple):
     is_merged: bool
 
 
-class Examined(NamedTuple):
+class Examined(msgspec.Struct, frozen=True):
     """The entries of a copied index that must be repaired."""
 
     refresh: list[Row]
@@ -124,7 +126,7 @@ class Examined(NamedTuple):
     """Never kept in our index: conflicts, nested work trees, secrets, large files, files not checked out."""
 
 
-class Staged(NamedTuple):
+class Staged(msgspec.Struct, frozen=True):
     """An index as a tree and the changes to it."""
 
     base: str

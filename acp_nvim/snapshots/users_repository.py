@@ -7,10 +7,11 @@ import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 import anyio
 import anyio.to_thread
+import msgspec
 
 from acp_nvim.limits import EXCLUDES_BYTES, GIT_LOOK_SECONDS
 from acp_nvim.snapshots.run_git import run_git
@@ -22,7 +23,7 @@ PACKED_REFS_BYTES: Final = 16 * 1024 * 1024
 """Maximum bytes read of a `packed-refs` file: 200,000 branches and tags."""
 
 
-class Enclosing(NamedTuple):
+class Enclosing(msgspec.Struct, frozen=True):
     """A repository of the user, with absolute paths."""
 
     top: str
@@ -101,7 +102,7 @@ _NO_CONVERSION: Final = (b"", b"false", b"no", b"off", b"0")
 _SYSTEM_ATTRIBUTES: Final = "/etc/gitattributes"
 
 
-class Settings(NamedTuple):
+class Settings(msgspec.Struct, frozen=True):
     """The git settings of one repository, or of a directory without one."""
 
     excludes_file: str
@@ -155,7 +156,7 @@ def _own_attributes(repository: Enclosing) -> str:
 GITLINK = b"160000"
 
 
-class Tracked(NamedTuple):
+class Tracked(msgspec.Struct, frozen=True):
     """Files and nested work trees that the user's repository tracks although a rule ignores them."""
 
     files: frozenset[bytes] = frozenset()

@@ -7,7 +7,9 @@ import os
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import SNAPSHOT_FILES
@@ -33,7 +35,7 @@ _BEING_WRITTEN: Final = pattern(rb"\.acp_nvim-[0-9a-f]{16}")
 _REFUSED: Final = pattern(rb"(?:^|/)(?:\.git|\.\.?)(?:/|$)|^/", re.IGNORECASE)
 
 
-class WorkTreeState(NamedTuple):
+class WorkTreeState(msgspec.Struct, frozen=True):
     """A tree and the changes to it. Paths are relative to the inspected part of the work tree."""
 
     base: str | None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -83,6 +82,8 @@ def in_words(command: str, args: Sequence[str]) -> str:
 def _is_program(command: str, cwd: str, path: str | None) -> bool:
     if os.sep in command:
         command = os.path.join(cwd, command)
+    import shutil  # here: the host starts without it
+
     return shutil.which(command, path=path) is not None
 
 

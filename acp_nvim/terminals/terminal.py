@@ -9,7 +9,6 @@ import os
 import signal
 import struct
 import subprocess
-import termios
 from collections.abc import Callable
 from typing import Final
 
@@ -91,6 +90,8 @@ class PseudoTerminal:
 
 
 def _prepare(screen: int) -> None:
+    import termios  # here: the host starts without it
+
     attributes = termios.tcgetattr(screen)
     attributes[_OUTPUT_FLAGS] &= ~termios.OPOST
     termios.tcsetattr(screen, termios.TCSANOW, attributes)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
+
+import msgspec
 
 from acp_nvim.jsonrpc.connection import ByteSink, ByteSource
 from acp_nvim.process.child import Exited
 from acp_nvim.process.stopping import Rung, ignore_rung
 
 
-class Disconnected(NamedTuple):
+class Disconnected(msgspec.Struct, frozen=True):
     """How a connection ended: `how` continues "the connection ...". `has_heard`: something came from the agent.
 
     `why` is the reason that the other side gave, in its words.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import shutil
 import sys
 import time
 from collections import deque
@@ -20,7 +19,7 @@ import msgspec
 
 from acp_nvim.lazy import pattern
 from acp_nvim.process.group import is_alive
-from acp_nvim.workspace.private_file import make_directory, write_new
+from acp_nvim.workspace.private_file import make_directory, remove_directory, write_new
 
 SPILL_LEFT_SECONDS: Final = 14 * 24 * 3600.0
 """Age at which texts on disk are removed even if their process id is in use: ids are reused."""
@@ -92,7 +91,7 @@ class Spill:
             self._complained = True
             return None
         if self._own is None:  # closed meanwhile
-            shutil.rmtree(own, ignore_errors=True)
+            remove_directory(own)
             return None
         self._copies[key] = _File(own / str(key), len(data), digest)
         self._bytes += len(data)
@@ -129,7 +128,7 @@ class Spill:
         self._copies.clear()
         self._bytes = 0
         if own is not None:
-            shutil.rmtree(own, ignore_errors=True)
+            remove_directory(own)
 
 
 def encode(text: str) -> bytes:
@@ -169,7 +168,7 @@ def _remove_left_overs(parent: Path) -> None:
     for path in found:
         match = _OWN_NAME.fullmatch(path.name)
         if match is not None and _left_over(path, int(match[1])):
-            shutil.rmtree(path, ignore_errors=True)  # does not remove files or links
+            remove_directory(path)  # does not remove files or links
 
 
 def _left_over(path: Path, pid: int) -> bool:

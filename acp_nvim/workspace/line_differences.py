@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from typing import Final
 
 import msgspec
@@ -74,6 +73,8 @@ def _close(old: list[str], new: list[str], block: Block) -> Iterator[Block]:
         if _size(block):
             yield block
         return
+    from difflib import SequenceMatcher  # here: the host starts without it
+
     matcher = SequenceMatcher(None, old[block.i1 : block.i2], new[block.j1 : block.j2], autojunk=False)
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
         if tag != "equal":

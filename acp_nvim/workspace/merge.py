@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,7 +13,7 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.process import git
-from acp_nvim.workspace.private_file import write_new
+from acp_nvim.workspace.private_file import remove_directory, write_new
 from acp_nvim.workspace.text_shape import MIXED, TextShape, is_mac, put_together, take_apart
 
 MERGE_SECONDS: Final = 10.0
@@ -139,11 +137,13 @@ async def _merge_files(contents: tuple[bytes, ...]) -> bytes:
         raise _FailedError(f"a temporary file for git cannot be written: {error.strerror}") from error
     finally:
         if directory is not None:
-            shutil.rmtree(directory, ignore_errors=True)
+            remove_directory(directory)
 
 
 def _make_directory() -> str:
     """Create a directory readable by the user only, and return its real path."""
+    import tempfile  # here: the host starts without it
+
     return os.path.realpath(tempfile.mkdtemp(prefix="acp_nvim-merge-"))
 
 

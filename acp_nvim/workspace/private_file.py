@@ -43,6 +43,13 @@ def _make_one(directory: Path) -> None:
                     raise
 
 
+def remove_directory(directory: str | Path) -> None:
+    """Remove a directory with all that is in it, as far as possible; do nothing if there is none."""
+    import shutil  # here: the host starts without it
+
+    shutil.rmtree(directory, ignore_errors=True)
+
+
 def write_new(path: Path, data: bytes, *, durable: bool = False) -> None:
     """Create a file with `data`, completely or not at all. Raises `OSError`, `FileExistsError` if the file exists.
 

@@ -82,7 +82,7 @@ class Peers:
         """Return the process that was started early, if it is the wanted one; another one is stopped."""
         first, self._first = self._first, None
         if first is None or first.serves(definition, cwd):
-            return first and first.child
+            return None if first is None else first.child
         self._tasks.spawn(first.child.stop)
         return None
 

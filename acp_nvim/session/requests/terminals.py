@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 from collections.abc import Awaitable
 from typing import Any, Final
 
@@ -177,7 +176,7 @@ class AgentTerminals:
 
     async def _start(self, wanted: CommandToRun, run: Command, words: str) -> tuple[str, Terminal]:
         limit = TERMINAL_BYTES if wanted.output_byte_limit is None else wanted.output_byte_limit
-        terminal_id = f"terminal-{secrets.token_hex(6)}"  # random: an agent may know ids of an earlier host
+        terminal_id = f"terminal-{os.urandom(6).hex()}"  # random: an agent may know ids of an earlier host
         self._changes.work.command(terminal_id, words, "", finished=False)
         try:
             async with self._starting:
