@@ -2,9 +2,9 @@
 
 There are three kinds of bounds (`acp_nvim.acp.field_limits`). A field beyond an `exact` one is malformed. What is only
 displayed is `cut`, with a note. What is useless in part is dropped as a `whole`. `left_out` counts what was dropped.
-"""
 
-from __future__ import annotations
+As in the generated types, annotations are no strings: msgspec would compile each before it decodes the first message.
+"""
 
 from typing import Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 

@@ -1,9 +1,8 @@
 """ACP types that are the same in both versions of the protocol.
 
 Generated from the official schema by `make schema`: do not edit.
+The annotations are no strings: msgspec would compile each of them before it decodes the first message.
 """
-
-from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
@@ -107,6 +106,72 @@ class CloseSessionRequest(Sent, kw_only=True):
     session_id: str
 
 
+class EmbeddedResourceResource(Wire, kw_only=True):
+    """The definition `EmbeddedResourceResource` of the official schema."""
+
+    text: Omittable[Text] = UNSET
+    uri: Uri
+    mime_type: Maybe[Word] = UNSET
+    blob: Omittable[Data] = UNSET
+
+    def __post_init__(self) -> None:
+        self.require_one(("text",), ("blob",))
+
+
+class EmbeddedResource(Wire, kw_only=True, tag_field="type", tag="resource"):
+    """The definition `EmbeddedResource` of the official schema."""
+
+    annotations: Maybe[Annotations] = UNSET
+    resource: EmbeddedResourceResource
+
+
+class ImageContent(Wire, kw_only=True, tag_field="type", tag="image"):
+    """The definition `ImageContent` of the official schema."""
+
+    annotations: Maybe[Annotations] = UNSET
+    data: Data
+    mime_type: Word
+    uri: Maybe[Uri] = UNSET
+
+
+class Icon(Wire, kw_only=True):
+    """The definition `Icon` of the official schema."""
+
+    src: Words
+    mime_type: Maybe[Word] = UNSET
+    sizes: Maybe[Annotated[list[Word], cut(limits.ICONS)]] = UNSET
+    theme: Maybe[Word] = UNSET
+
+
+class ResourceLink(Wire, kw_only=True, tag_field="type", tag="resource_link"):
+    """The definition `ResourceLink` of the official schema."""
+
+    name: Name
+    uri: Uri
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    icons: Maybe[Annotated[list[Icon], cut(limits.ICONS)]] = UNSET
+    mime_type: Maybe[Word] = UNSET
+    size: Maybe[int] = UNSET
+    annotations: Maybe[Annotations] = UNSET
+
+
+class TextContent(Wire, kw_only=True, tag_field="type", tag="text"):
+    """The definition `TextContent` of the official schema."""
+
+    annotations: Maybe[Annotations] = UNSET
+    text: Text
+
+
+class UnknownContentBlock(Unknown):
+    """A `ContentBlock` of a kind that the schema does not have."""
+
+
+ContentBlock: TypeAlias = (
+    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContentBlock
+)
+
+
 class CompactionSummaryChunk(Wire, kw_only=True, tag_field="sessionUpdate", tag="compaction_summary_chunk"):
     """The definition `CompactionSummaryChunk` of the official schema."""
 
@@ -161,23 +226,20 @@ class DisableProviderRequest(Sent, kw_only=True):
     provider_id: str
 
 
-class EmbeddedResource(Wire, kw_only=True, tag_field="type", tag="resource"):
-    """The definition `EmbeddedResource` of the official schema."""
+class IntegerPropertySchema(Wire, kw_only=True, tag_field="type", tag="integer"):
+    """The definition `IntegerPropertySchema` of the official schema."""
 
-    annotations: Maybe[Annotations] = UNSET
-    resource: EmbeddedResourceResource
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    minimum: Maybe[int] = UNSET
+    maximum: Maybe[int] = UNSET
+    default: Maybe[int] = UNSET
 
 
-class EmbeddedResourceResource(Wire, kw_only=True):
-    """The definition `EmbeddedResourceResource` of the official schema."""
+class StringMultiSelectItems(Wire, kw_only=True, tag_field="type", tag="string"):
+    """The definition `StringMultiSelectItems` of the official schema."""
 
-    text: Omittable[Text] = UNSET
-    uri: Uri
-    mime_type: Maybe[Word] = UNSET
-    blob: Omittable[Data] = UNSET
-
-    def __post_init__(self) -> None:
-        self.require_one(("text",), ("blob",))
+    enum: Annotated[list[Value], exact(limits.FORM_CHOICES)]
 
 
 class EnumOption(Wire, kw_only=True):
@@ -186,6 +248,68 @@ class EnumOption(Wire, kw_only=True):
     const: Value
     title: Title
     description: Maybe[Words] = UNSET
+
+
+class TitledMultiSelectItems(Wire, kw_only=True, tag_field="type", tag=UNTAGGED):
+    """The definition `TitledMultiSelectItems` of the official schema."""
+
+    any_of: Annotated[list[EnumOption], exact(limits.FORM_CHOICES)]
+
+
+class UnknownMultiSelectItems(Unknown):
+    """A `MultiSelectItems` of a kind that the schema does not have."""
+
+
+MultiSelectItems: TypeAlias = StringMultiSelectItems | TitledMultiSelectItems | UnknownMultiSelectItems
+
+
+class MultiSelectPropertySchema(Wire, kw_only=True, tag_field="type", tag="array"):
+    """The definition `MultiSelectPropertySchema` of the official schema."""
+
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    min_items: Maybe[int] = UNSET
+    max_items: Maybe[int] = UNSET
+    items: MultiSelectItems
+    default: Maybe[Annotated[list[Value], exact(limits.FORM_CHOICES)]] = UNSET
+
+
+class NumberPropertySchema(Wire, kw_only=True, tag_field="type", tag="number"):
+    """The definition `NumberPropertySchema` of the official schema."""
+
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    minimum: Maybe[float] = UNSET
+    maximum: Maybe[float] = UNSET
+    default: Maybe[float] = UNSET
+
+
+class StringPropertySchema(Wire, kw_only=True, tag_field="type", tag="string"):
+    """The definition `StringPropertySchema` of the official schema."""
+
+    title: Maybe[Title] = UNSET
+    description: Maybe[Words] = UNSET
+    min_length: Maybe[int] = UNSET
+    max_length: Maybe[int] = UNSET
+    pattern: Maybe[Pattern] = UNSET
+    format: Maybe[Word] = UNSET
+    default: Maybe[Value] = UNSET
+    enum: Maybe[Annotated[list[Value], exact(limits.FORM_CHOICES)]] = UNSET
+    one_of: Maybe[Annotated[list[EnumOption], exact(limits.FORM_CHOICES)]] = UNSET
+
+
+class UnknownElicitationPropertySchema(Unknown):
+    """A `ElicitationPropertySchema` of a kind that the schema does not have."""
+
+
+ElicitationPropertySchema: TypeAlias = (
+    StringPropertySchema
+    | NumberPropertySchema
+    | IntegerPropertySchema
+    | BooleanPropertySchema
+    | MultiSelectPropertySchema
+    | UnknownElicitationPropertySchema
+)
 
 
 class EnvVariable(Wire, kw_only=True):
@@ -210,24 +334,6 @@ class HttpHeader(Sent, kw_only=True):
     value: str
 
 
-class Icon(Wire, kw_only=True):
-    """The definition `Icon` of the official schema."""
-
-    src: Words
-    mime_type: Maybe[Word] = UNSET
-    sizes: Maybe[Annotated[list[Word], cut(limits.ICONS)]] = UNSET
-    theme: Maybe[Word] = UNSET
-
-
-class ImageContent(Wire, kw_only=True, tag_field="type", tag="image"):
-    """The definition `ImageContent` of the official schema."""
-
-    annotations: Maybe[Annotations] = UNSET
-    data: Data
-    mime_type: Word
-    uri: Maybe[Uri] = UNSET
-
-
 class Implementation(Wire, kw_only=True):
     """The definition `Implementation` of the official schema."""
 
@@ -236,18 +342,24 @@ class Implementation(Wire, kw_only=True):
     version: Word
 
 
-class IntegerPropertySchema(Wire, kw_only=True, tag_field="type", tag="integer"):
-    """The definition `IntegerPropertySchema` of the official schema."""
-
-    title: Maybe[Title] = UNSET
-    description: Maybe[Words] = UNSET
-    minimum: Maybe[int] = UNSET
-    maximum: Maybe[int] = UNSET
-    default: Maybe[int] = UNSET
-
-
 class ListProvidersRequest(Sent, kw_only=True):
     """The definition `ListProvidersRequest` of the official schema."""
+
+
+class ProviderCurrentConfig(Wire, kw_only=True):
+    """The definition `ProviderCurrentConfig` of the official schema."""
+
+    api_type: Word
+    base_url: Uri
+
+
+class ProviderInfo(Wire, kw_only=True):
+    """The definition `ProviderInfo` of the official schema."""
+
+    provider_id: Id
+    supported: Annotated[list[Word], cut(limits.ENTRIES)]
+    required: bool
+    current: Maybe[ProviderCurrentConfig] = UNSET
 
 
 class ListProvidersResponse(Wire, kw_only=True):
@@ -264,6 +376,17 @@ class ListSessionsRequest(Sent, kw_only=True):
     archived: Maybe[str] = UNSET
 
 
+class SessionInfo(Wire, kw_only=True):
+    """The definition `SessionInfo` of the official schema."""
+
+    session_id: Id
+    cwd: Path
+    additional_directories: Omittable[Annotated[list[Path], cut(limits.DIRECTORIES)]] = UNSET
+    title: Maybe[Title] = UNSET
+    updated_at: Maybe[Word] = UNSET
+    archived: Maybe[bool] = UNSET
+
+
 class ListSessionsResponse(Wire, kw_only=True):
     """The definition `ListSessionsResponse` of the official schema."""
 
@@ -278,33 +401,12 @@ class McpServerAcp(Sent, kw_only=True, tag_field="type", tag="acp"):
     server_id: str
 
 
-class MultiSelectPropertySchema(Wire, kw_only=True, tag_field="type", tag="array"):
-    """The definition `MultiSelectPropertySchema` of the official schema."""
-
-    title: Maybe[Title] = UNSET
-    description: Maybe[Words] = UNSET
-    min_items: Maybe[int] = UNSET
-    max_items: Maybe[int] = UNSET
-    items: MultiSelectItems
-    default: Maybe[Annotated[list[Value], exact(limits.FORM_CHOICES)]] = UNSET
-
-
 class Notice(Wire, kw_only=True, tag_field="sessionUpdate", tag="notice"):
     """The definition `Notice` of the official schema."""
 
     severity: Word
     title: Title
     description: Maybe[Words] = UNSET
-
-
-class NumberPropertySchema(Wire, kw_only=True, tag_field="type", tag="number"):
-    """The definition `NumberPropertySchema` of the official schema."""
-
-    title: Maybe[Title] = UNSET
-    description: Maybe[Words] = UNSET
-    minimum: Maybe[float] = UNSET
-    maximum: Maybe[float] = UNSET
-    default: Maybe[float] = UNSET
 
 
 class PermissionOption(Wire, kw_only=True):
@@ -350,6 +452,13 @@ class PlanRemoved(Wire, kw_only=True, tag_field="sessionUpdate", tag="plan_remov
     plan_id: Id
 
 
+class UnknownPlanUpdateContent(Unknown):
+    """A `PlanUpdateContent` of a kind that the schema does not have."""
+
+
+PlanUpdateContent: TypeAlias = PlanItems | PlanFile | PlanMarkdown | UnknownPlanUpdateContent
+
+
 class PlanUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="plan_update"):
     """The definition `PlanUpdate` of the official schema."""
 
@@ -363,49 +472,23 @@ class PromptRequest(Sent, kw_only=True):
     prompt: list[ContentBlock]
 
 
-class ProviderCurrentConfig(Wire, kw_only=True):
-    """The definition `ProviderCurrentConfig` of the official schema."""
-
-    api_type: Word
-    base_url: Uri
-
-
-class ProviderInfo(Wire, kw_only=True):
-    """The definition `ProviderInfo` of the official schema."""
-
-    provider_id: Id
-    supported: Annotated[list[Word], cut(limits.ENTRIES)]
-    required: bool
-    current: Maybe[ProviderCurrentConfig] = UNSET
-
-
 class ProvidersCapabilities(Wire, kw_only=True):
     """The definition `ProvidersCapabilities` of the official schema."""
-
-
-class RequestPermissionResponse(Sent, kw_only=True):
-    """The definition `RequestPermissionResponse` of the official schema."""
-
-    outcome: RequestPermissionOutcome
-
-
-class ResourceLink(Wire, kw_only=True, tag_field="type", tag="resource_link"):
-    """The definition `ResourceLink` of the official schema."""
-
-    name: Name
-    uri: Uri
-    title: Maybe[Title] = UNSET
-    description: Maybe[Words] = UNSET
-    icons: Maybe[Annotated[list[Icon], cut(limits.ICONS)]] = UNSET
-    mime_type: Maybe[Word] = UNSET
-    size: Maybe[int] = UNSET
-    annotations: Maybe[Annotations] = UNSET
 
 
 class SelectedPermissionOutcome(Sent, kw_only=True, tag_field="outcome", tag="selected"):
     """The definition `SelectedPermissionOutcome` of the official schema."""
 
     option_id: str
+
+
+RequestPermissionOutcome: TypeAlias = CancelledPermissionOutcome | SelectedPermissionOutcome
+
+
+class RequestPermissionResponse(Sent, kw_only=True):
+    """The definition `RequestPermissionResponse` of the official schema."""
+
+    outcome: RequestPermissionOutcome
 
 
 class SessionAdditionalDirectoriesCapabilities(Wire, kw_only=True):
@@ -430,17 +513,6 @@ class SessionConfigSelectOption(Wire, kw_only=True):
 
 class SessionDeleteCapabilities(Wire, kw_only=True):
     """The definition `SessionDeleteCapabilities` of the official schema."""
-
-
-class SessionInfo(Wire, kw_only=True):
-    """The definition `SessionInfo` of the official schema."""
-
-    session_id: Id
-    cwd: Path
-    additional_directories: Omittable[Annotated[list[Path], cut(limits.DIRECTORIES)]] = UNSET
-    title: Maybe[Title] = UNSET
-    updated_at: Maybe[Word] = UNSET
-    archived: Maybe[bool] = UNSET
 
 
 class SessionInfoUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="session_info_update"):
@@ -468,10 +540,8 @@ class SessionMessageChunk(Wire, kw_only=True, tag_field="sessionUpdate", tag="se
     content: ContentBlock
 
 
-class SessionSystemPromptCapabilities(Wire, kw_only=True):
-    """The definition `SessionSystemPromptCapabilities` of the official schema."""
-
-    mode: Maybe[SessionSystemPromptModeCapabilities] = UNSET
+class SessionSystemPromptOverrideCapabilities(Wire, kw_only=True):
+    """The definition `SessionSystemPromptOverrideCapabilities` of the official schema."""
 
 
 class SessionSystemPromptModeCapabilities(Wire, kw_only=True):
@@ -480,8 +550,10 @@ class SessionSystemPromptModeCapabilities(Wire, kw_only=True):
     override: Maybe[SessionSystemPromptOverrideCapabilities] = UNSET
 
 
-class SessionSystemPromptOverrideCapabilities(Wire, kw_only=True):
-    """The definition `SessionSystemPromptOverrideCapabilities` of the official schema."""
+class SessionSystemPromptCapabilities(Wire, kw_only=True):
+    """The definition `SessionSystemPromptCapabilities` of the official schema."""
+
+    mode: Maybe[SessionSystemPromptModeCapabilities] = UNSET
 
 
 class SessionTitleCapabilities(Wire, kw_only=True):
@@ -510,26 +582,6 @@ class SetSessionTitleResponse(Wire, kw_only=True):
     title: Title
 
 
-class StringMultiSelectItems(Wire, kw_only=True, tag_field="type", tag="string"):
-    """The definition `StringMultiSelectItems` of the official schema."""
-
-    enum: Annotated[list[Value], exact(limits.FORM_CHOICES)]
-
-
-class StringPropertySchema(Wire, kw_only=True, tag_field="type", tag="string"):
-    """The definition `StringPropertySchema` of the official schema."""
-
-    title: Maybe[Title] = UNSET
-    description: Maybe[Words] = UNSET
-    min_length: Maybe[int] = UNSET
-    max_length: Maybe[int] = UNSET
-    pattern: Maybe[Pattern] = UNSET
-    format: Maybe[Word] = UNSET
-    default: Maybe[Value] = UNSET
-    enum: Maybe[Annotated[list[Value], exact(limits.FORM_CHOICES)]] = UNSET
-    one_of: Maybe[Annotated[list[EnumOption], exact(limits.FORM_CHOICES)]] = UNSET
-
-
 class SubagentSessionCapabilities(Wire, kw_only=True):
     """The definition `SubagentSessionCapabilities` of the official schema."""
 
@@ -547,19 +599,6 @@ class Terminal(Wire, kw_only=True, tag_field="type", tag="terminal"):
     """The definition `Terminal` of the official schema."""
 
     terminal_id: Id
-
-
-class TextContent(Wire, kw_only=True, tag_field="type", tag="text"):
-    """The definition `TextContent` of the official schema."""
-
-    annotations: Maybe[Annotations] = UNSET
-    text: Text
-
-
-class TitledMultiSelectItems(Wire, kw_only=True, tag_field="type", tag=UNTAGGED):
-    """The definition `TitledMultiSelectItems` of the official schema."""
-
-    any_of: Annotated[list[EnumOption], exact(limits.FORM_CHOICES)]
 
 
 class ToolCallLocation(Wire, kw_only=True):
@@ -592,42 +631,3 @@ class UsageUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="usage_upda
     used: int
     size: int
     cost: Maybe[Cost] = UNSET
-
-
-class UnknownContentBlock(Unknown):
-    """A `ContentBlock` of a kind that the schema does not have."""
-
-
-ContentBlock: TypeAlias = (
-    TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | UnknownContentBlock
-)
-
-
-class UnknownElicitationPropertySchema(Unknown):
-    """A `ElicitationPropertySchema` of a kind that the schema does not have."""
-
-
-ElicitationPropertySchema: TypeAlias = (
-    StringPropertySchema
-    | NumberPropertySchema
-    | IntegerPropertySchema
-    | BooleanPropertySchema
-    | MultiSelectPropertySchema
-    | UnknownElicitationPropertySchema
-)
-
-
-class UnknownMultiSelectItems(Unknown):
-    """A `MultiSelectItems` of a kind that the schema does not have."""
-
-
-MultiSelectItems: TypeAlias = StringMultiSelectItems | TitledMultiSelectItems | UnknownMultiSelectItems
-
-
-class UnknownPlanUpdateContent(Unknown):
-    """A `PlanUpdateContent` of a kind that the schema does not have."""
-
-
-PlanUpdateContent: TypeAlias = PlanItems | PlanFile | PlanMarkdown | UnknownPlanUpdateContent
-
-RequestPermissionOutcome: TypeAlias = CancelledPermissionOutcome | SelectedPermissionOutcome

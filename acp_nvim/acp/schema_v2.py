@@ -1,10 +1,9 @@
 """ACP types of version 2 of the protocol, a draft.
 
 Generated from the official schema by `make schema`: do not edit.
+The annotations are no strings: msgspec would compile each of them before it decodes the first message.
 """
 # ruff: noqa: F403, F405
-
-from __future__ import annotations
 
 from typing import Annotated, ClassVar, TypeAlias
 
@@ -40,6 +39,58 @@ class AgentAuthCapabilities(Wire, kw_only=True):
     status: Maybe[AuthStatusCapabilities] = UNSET
 
 
+class McpAcpCapabilities(Wire, kw_only=True):
+    """The definition `McpAcpCapabilities` of the official schema."""
+
+
+class McpHttpCapabilities(Wire, kw_only=True):
+    """The definition `McpHttpCapabilities` of the official schema."""
+
+
+class McpStdioCapabilities(Wire, kw_only=True):
+    """The definition `McpStdioCapabilities` of the official schema."""
+
+
+class McpCapabilities(Wire, kw_only=True):
+    """The definition `McpCapabilities` of the official schema."""
+
+    stdio: Maybe[McpStdioCapabilities] = UNSET
+    http: Maybe[McpHttpCapabilities] = UNSET
+    acp: Maybe[McpAcpCapabilities] = UNSET
+
+
+class PromptAudioCapabilities(Wire, kw_only=True):
+    """The definition `PromptAudioCapabilities` of the official schema."""
+
+
+class PromptEmbeddedContextCapabilities(Wire, kw_only=True):
+    """The definition `PromptEmbeddedContextCapabilities` of the official schema."""
+
+
+class PromptImageCapabilities(Wire, kw_only=True):
+    """The definition `PromptImageCapabilities` of the official schema."""
+
+
+class PromptCapabilities(Wire, kw_only=True):
+    """The definition `PromptCapabilities` of the official schema."""
+
+    image: Maybe[PromptImageCapabilities] = UNSET
+    audio: Maybe[PromptAudioCapabilities] = UNSET
+    embedded_context: Maybe[PromptEmbeddedContextCapabilities] = UNSET
+
+
+class SessionCapabilities(Wire, kw_only=True):
+    """The definition `SessionCapabilities` of the official schema."""
+
+    prompt: Maybe[PromptCapabilities] = UNSET
+    mcp: Maybe[McpCapabilities] = UNSET
+    delete: Maybe[SessionDeleteCapabilities] = UNSET
+    additional_directories: Maybe[SessionAdditionalDirectoriesCapabilities] = UNSET
+    system_prompt: Maybe[SessionSystemPromptCapabilities] = UNSET
+    title: Maybe[SessionTitleCapabilities] = UNSET
+    archive: Maybe[SessionArchiveCapabilities] = UNSET
+
+
 class AgentCapabilities(Wire, kw_only=True):
     """The definition `AgentCapabilities` of the official schema."""
 
@@ -55,11 +106,26 @@ class AgentMessage(Wire, kw_only=True, tag_field="sessionUpdate", tag="agent_mes
     content: Maybe[Annotated[list[ContentBlock], cut(limits.CONTENT_ITEMS)]] = UNSET
 
 
+class ContentChunk(Wire, kw_only=True):
+    """The definition `ContentChunk` of the official schema."""
+
+    message_id: Id
+    content: ContentBlock
+
+
+class AgentMessageChunk(ContentChunk, kw_only=True, tag_field="sessionUpdate", tag="agent_message_chunk"):
+    """The definition `ContentChunk` of the official schema."""
+
+
 class AgentThought(Wire, kw_only=True, tag_field="sessionUpdate", tag="agent_thought"):
     """The definition `AgentThought` of the official schema."""
 
     message_id: Id
     content: Maybe[Annotated[list[ContentBlock], cut(limits.CONTENT_ITEMS)]] = UNSET
+
+
+class AgentThoughtChunk(ContentChunk, kw_only=True, tag_field="sessionUpdate", tag="agent_thought_chunk"):
+    """The definition `ContentChunk` of the official schema."""
 
 
 class AuthMethodAgent(Wire, kw_only=True, tag_field="type", tag="agent"):
@@ -80,6 +146,41 @@ class AuthMethodTerminal(Wire, kw_only=True, tag_field="type", tag="terminal"):
     env: Omittable[Annotated[list[EnvVariable], exact(limits.VARIABLES)]] = UNSET
 
 
+class UnknownAuthMethod(Unknown):
+    """A `AuthMethod` of a kind that the schema does not have."""
+
+
+AuthMethod: TypeAlias = AuthMethodTerminal | AuthMethodAgent | UnknownAuthMethod
+
+
+class TextCommandInput(Wire, kw_only=True, tag_field="type", tag="text"):
+    """The definition `TextCommandInput` of the official schema."""
+
+    hint: Words
+
+
+class UnknownAvailableCommandInput(Unknown):
+    """A `AvailableCommandInput` of a kind that the schema does not have."""
+
+
+AvailableCommandInput: TypeAlias = TextCommandInput | UnknownAvailableCommandInput
+
+
+class Command(Wire, kw_only=True, tag_field="type", tag="command"):
+    """The definition `Command` of the official schema."""
+
+    name: Id
+    description: Words
+    input: Maybe[AvailableCommandInput] = UNSET
+
+
+class UnknownAvailableCommand(Unknown):
+    """A `AvailableCommand` of a kind that the schema does not have."""
+
+
+AvailableCommand: TypeAlias = Command | UnknownAvailableCommand
+
+
 class AvailableCommandsUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="available_commands_update"):
     """The definition `AvailableCommandsUpdate` of the official schema."""
 
@@ -98,6 +199,13 @@ class BackgroundToolCall(Wire, kw_only=True, tag_field="type", tag="tool_call"):
     tool_call_id: Id
 
 
+class UnknownBackgroundWork(Unknown):
+    """A `BackgroundWork` of a kind that the schema does not have."""
+
+
+BackgroundWork: TypeAlias = BackgroundTerminal | BackgroundToolCall | UnknownBackgroundWork
+
+
 class CancelTerminalRequest(Sent, kw_only=True):
     """The definition `CancelTerminalRequest` of the official schema."""
 
@@ -112,14 +220,6 @@ class CancelToolCallRequest(Sent, kw_only=True):
     tool_call_id: str
 
 
-class Command(Wire, kw_only=True, tag_field="type", tag="command"):
-    """The definition `Command` of the official schema."""
-
-    name: Id
-    description: Words
-    input: Maybe[AvailableCommandInput] = UNSET
-
-
 class CommandPermissionSubject(Wire, kw_only=True, tag_field="type", tag="command"):
     """The definition `CommandPermissionSubject` of the official schema."""
 
@@ -129,54 +229,61 @@ class CommandPermissionSubject(Wire, kw_only=True, tag_field="type", tag="comman
     terminal_id: Maybe[Id] = UNSET
 
 
+class SessionConfigBoolean(Wire, kw_only=True, tag_field="type", tag="boolean"):
+    """The definition `SessionConfigBoolean` of the official schema."""
+
+    config_id: Id
+    name: Name
+    description: Maybe[Words] = UNSET
+    category: Maybe[Word] = UNSET
+    current_value: bool
+
+
+class SessionConfigSelectOptionsItem(Wire, kw_only=True):
+    """The definition `SessionConfigSelectOptions` of the official schema."""
+
+    value: Omittable[Id] = UNSET
+    name: Name
+    description: Maybe[Words] = UNSET
+    group_id: Omittable[Id] = UNSET
+    options: Omittable[Annotated[list[SessionConfigSelectOption], cut(limits.MODELS)]] = UNSET
+
+    def __post_init__(self) -> None:
+        self.require_one(("value",), ("group_id", "options"))
+
+
+class SessionConfigSelect(Wire, kw_only=True, tag_field="type", tag="select"):
+    """The definition `SessionConfigSelect` of the official schema."""
+
+    config_id: Id
+    name: Name
+    description: Maybe[Words] = UNSET
+    category: Maybe[Word] = UNSET
+    current_value: Id
+    options: Annotated[list[SessionConfigSelectOptionsItem], cut(limits.MODELS)]
+
+
+class UnknownSessionConfigOption(Unknown):
+    """A `SessionConfigOption` of a kind that the schema does not have."""
+
+
+SessionConfigOption: TypeAlias = SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption
+
+
 class ConfigOptionUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="config_option_update"):
     """The definition `ConfigOptionUpdate` of the official schema."""
 
     config_options: Annotated[list[SessionConfigOption], cut(limits.CONFIG_OPTIONS)]
 
 
-class ContentChunk(Wire, kw_only=True):
-    """The definition `ContentChunk` of the official schema."""
+class ElicitationSchema(Wire, kw_only=True):
+    """The definition `ElicitationSchema` of the official schema."""
 
-    message_id: Id
-    content: ContentBlock
-
-
-class Diff(Wire, kw_only=True, tag_field="type", tag="diff"):
-    """The definition `Diff` of the official schema."""
-
-    changes: Omittable[Annotated[list[DiffChange], cut(limits.DIFF_CHANGES)]] = UNSET
-    patch: Maybe[DiffPatch] = UNSET
-    path: Omittable[Path] = UNSET
-    old_text: Maybe[DiffText] = UNSET
-    new_text: Omittable[DiffText] = UNSET
-
-    def __post_init__(self) -> None:
-        self.require_one(("changes",), ("new_text", "path"))
-
-
-class DiffPatch(Wire, kw_only=True):
-    """The definition `DiffPatch` of the official schema."""
-
-    format: Word
-    text: DiffText
-
-
-class DiffPathChange(Wire, kw_only=True):
-    """The definition `DiffPathChange` of the official schema."""
-
-    file_type: Maybe[Word] = UNSET
-    mime_type: Maybe[Word] = UNSET
-    path: Path
-
-
-class DiffPathPairChange(Wire, kw_only=True):
-    """The definition `DiffPathPairChange` of the official schema."""
-
-    file_type: Maybe[Word] = UNSET
-    mime_type: Maybe[Word] = UNSET
-    old_path: Path
-    path: Path
+    type: Word
+    title: Maybe[Title] = UNSET
+    properties: Annotated[dict[Id, ElicitationPropertySchema], exact(limits.FORM_FIELDS)]
+    required: Maybe[Annotated[list[Name], exact(limits.FORM_FIELDS)]] = UNSET
+    description: Maybe[Words] = UNSET
 
 
 class ElicitationFormMode(Wire, kw_only=True, tag_field="mode", tag="form"):
@@ -190,16 +297,6 @@ class ElicitationFormMode(Wire, kw_only=True, tag_field="mode", tag="form"):
 
     def __post_init__(self) -> None:
         self.require_one(("session_id",), ("request_id",))
-
-
-class ElicitationSchema(Wire, kw_only=True):
-    """The definition `ElicitationSchema` of the official schema."""
-
-    type: Word
-    title: Maybe[Title] = UNSET
-    properties: Annotated[dict[Id, ElicitationPropertySchema], exact(limits.FORM_FIELDS)]
-    required: Maybe[Annotated[list[Name], exact(limits.FORM_FIELDS)]] = UNSET
-    description: Maybe[Words] = UNSET
 
 
 class ElicitationUrlMode(Wire, kw_only=True, tag_field="mode", tag="url"):
@@ -216,6 +313,79 @@ class ElicitationUrlMode(Wire, kw_only=True, tag_field="mode", tag="url"):
         self.require_one(("session_id",), ("request_id",))
 
 
+class UnknownCreateElicitationRequest(Unknown, tag_field="mode"):
+    """A `CreateElicitationRequest` of a kind that the schema does not have."""
+
+
+CreateElicitationRequest: TypeAlias = ElicitationFormMode | ElicitationUrlMode | UnknownCreateElicitationRequest
+
+
+class DiffPathChange(Wire, kw_only=True):
+    """The definition `DiffPathChange` of the official schema."""
+
+    file_type: Maybe[Word] = UNSET
+    mime_type: Maybe[Word] = UNSET
+    path: Path
+
+
+class DiffChangeAdd(DiffPathChange, kw_only=True, tag_field="operation", tag="add"):
+    """The definition `DiffPathChange` of the official schema."""
+
+
+class DiffPathPairChange(Wire, kw_only=True):
+    """The definition `DiffPathPairChange` of the official schema."""
+
+    file_type: Maybe[Word] = UNSET
+    mime_type: Maybe[Word] = UNSET
+    old_path: Path
+    path: Path
+
+
+class DiffChangeCopy(DiffPathPairChange, kw_only=True, tag_field="operation", tag="copy"):
+    """The definition `DiffPathPairChange` of the official schema."""
+
+
+class DiffChangeDelete(DiffPathChange, kw_only=True, tag_field="operation", tag="delete"):
+    """The definition `DiffPathChange` of the official schema."""
+
+
+class DiffChangeModify(DiffPathChange, kw_only=True, tag_field="operation", tag="modify"):
+    """The definition `DiffPathChange` of the official schema."""
+
+
+class DiffChangeMove(DiffPathPairChange, kw_only=True, tag_field="operation", tag="move"):
+    """The definition `DiffPathPairChange` of the official schema."""
+
+
+class UnknownDiffChange(Unknown, tag_field="operation"):
+    """A `DiffChange` of a kind that the schema does not have."""
+
+
+DiffChange: TypeAlias = (
+    DiffChangeAdd | DiffChangeDelete | DiffChangeModify | DiffChangeMove | DiffChangeCopy | UnknownDiffChange
+)
+
+
+class DiffPatch(Wire, kw_only=True):
+    """The definition `DiffPatch` of the official schema."""
+
+    format: Word
+    text: DiffText
+
+
+class Diff(Wire, kw_only=True, tag_field="type", tag="diff"):
+    """The definition `Diff` of the official schema."""
+
+    changes: Omittable[Annotated[list[DiffChange], cut(limits.DIFF_CHANGES)]] = UNSET
+    patch: Maybe[DiffPatch] = UNSET
+    path: Omittable[Path] = UNSET
+    old_text: Maybe[DiffText] = UNSET
+    new_text: Omittable[DiffText] = UNSET
+
+    def __post_init__(self) -> None:
+        self.require_one(("changes",), ("new_text", "path"))
+
+
 class InitializeResponse(Wire, kw_only=True):
     """The definition `InitializeResponse` of the official schema."""
 
@@ -223,22 +393,6 @@ class InitializeResponse(Wire, kw_only=True):
     info: Implementation
     capabilities: Omittable[AgentCapabilities] = UNSET
     auth_methods: Omittable[Annotated[list[AuthMethod], cut(limits.AUTH_METHODS)]] = UNSET
-
-
-class McpAcpCapabilities(Wire, kw_only=True):
-    """The definition `McpAcpCapabilities` of the official schema."""
-
-
-class McpCapabilities(Wire, kw_only=True):
-    """The definition `McpCapabilities` of the official schema."""
-
-    stdio: Maybe[McpStdioCapabilities] = UNSET
-    http: Maybe[McpHttpCapabilities] = UNSET
-    acp: Maybe[McpAcpCapabilities] = UNSET
-
-
-class McpHttpCapabilities(Wire, kw_only=True):
-    """The definition `McpHttpCapabilities` of the official schema."""
 
 
 class McpServerHttp(Sent, kw_only=True, tag_field="type", tag="http"):
@@ -258,8 +412,7 @@ class McpServerStdio(Sent, kw_only=True, tag_field="type", tag="stdio"):
     env: Omittable[list[EnvVariable]] = UNSET
 
 
-class McpStdioCapabilities(Wire, kw_only=True):
-    """The definition `McpStdioCapabilities` of the official schema."""
+McpServer: TypeAlias = McpServerHttp | McpServerStdio | McpServerAcp
 
 
 class NewSessionRequest(Sent, kw_only=True):
@@ -279,26 +432,6 @@ class NewSessionResponse(Wire, kw_only=True):
     available_commands: Omittable[Annotated[list[AvailableCommand], cut(limits.COMMANDS)]] = UNSET
 
 
-class PromptAudioCapabilities(Wire, kw_only=True):
-    """The definition `PromptAudioCapabilities` of the official schema."""
-
-
-class PromptCapabilities(Wire, kw_only=True):
-    """The definition `PromptCapabilities` of the official schema."""
-
-    image: Maybe[PromptImageCapabilities] = UNSET
-    audio: Maybe[PromptAudioCapabilities] = UNSET
-    embedded_context: Maybe[PromptEmbeddedContextCapabilities] = UNSET
-
-
-class PromptEmbeddedContextCapabilities(Wire, kw_only=True):
-    """The definition `PromptEmbeddedContextCapabilities` of the official schema."""
-
-
-class PromptImageCapabilities(Wire, kw_only=True):
-    """The definition `PromptImageCapabilities` of the official schema."""
-
-
 class PromptResponse(Wire, kw_only=True):
     """The definition `PromptResponse` of the official schema."""
 
@@ -307,6 +440,56 @@ class PromptResponse(Wire, kw_only=True):
 
 class ReplayFromStart(Sent, kw_only=True, tag_field="type", tag="start"):
     """The definition `ReplayFromStart` of the official schema."""
+
+
+ReplayFrom: TypeAlias = ReplayFromStart
+
+
+class ToolCallCancelCapabilities(Wire, kw_only=True):
+    """The definition `ToolCallCancelCapabilities` of the official schema."""
+
+
+class ToolCallCapabilities(Wire, kw_only=True):
+    """The definition `ToolCallCapabilities` of the official schema."""
+
+    cancel: Maybe[ToolCallCancelCapabilities] = UNSET
+
+
+class UnknownToolCallContent(Unknown):
+    """A `ToolCallContent` of a kind that the schema does not have."""
+
+
+ToolCallContent: TypeAlias = Content | Diff | Terminal | UnknownToolCallContent
+
+
+class ToolCallUpdateFields(Wire, kw_only=True):
+    """The definition `ToolCallUpdate` of the official schema."""
+
+    tool_call_id: Id
+    name: Maybe[Name] = UNSET
+    title: Maybe[Title] = UNSET
+    kind: Maybe[Word] = UNSET
+    status: Maybe[Word] = UNSET
+    content: Maybe[Annotated[list[ToolCallContent], cut(limits.CONTENT_ITEMS)]] = UNSET
+    locations: Maybe[Annotated[list[ToolCallLocation], cut(limits.LOCATIONS)]] = UNSET
+    raw_input: Untyped = UNSET
+    raw_output: Untyped = UNSET
+    capabilities: Maybe[ToolCallCapabilities] = UNSET
+
+
+class ToolCallPermissionSubject(Wire, kw_only=True, tag_field="type", tag="tool_call"):
+    """The definition `ToolCallPermissionSubject` of the official schema."""
+
+    tool_call: ToolCallUpdateFields
+
+
+class UnknownRequestPermissionSubject(Unknown):
+    """A `RequestPermissionSubject` of a kind that the schema does not have."""
+
+
+RequestPermissionSubject: TypeAlias = (
+    ToolCallPermissionSubject | CommandPermissionSubject | UnknownRequestPermissionSubject
+)
 
 
 class RequestPermissionRequest(Wire, kw_only=True):
@@ -337,58 +520,6 @@ class ResumeSessionResponse(Wire, kw_only=True):
     available_commands: Omittable[Annotated[list[AvailableCommand], cut(limits.COMMANDS)]] = UNSET
 
 
-class SessionCapabilities(Wire, kw_only=True):
-    """The definition `SessionCapabilities` of the official schema."""
-
-    prompt: Maybe[PromptCapabilities] = UNSET
-    mcp: Maybe[McpCapabilities] = UNSET
-    delete: Maybe[SessionDeleteCapabilities] = UNSET
-    additional_directories: Maybe[SessionAdditionalDirectoriesCapabilities] = UNSET
-    system_prompt: Maybe[SessionSystemPromptCapabilities] = UNSET
-    title: Maybe[SessionTitleCapabilities] = UNSET
-    archive: Maybe[SessionArchiveCapabilities] = UNSET
-
-
-class SessionConfigBoolean(Wire, kw_only=True, tag_field="type", tag="boolean"):
-    """The definition `SessionConfigBoolean` of the official schema."""
-
-    config_id: Id
-    name: Name
-    description: Maybe[Words] = UNSET
-    category: Maybe[Word] = UNSET
-    current_value: bool
-
-
-class SessionConfigSelect(Wire, kw_only=True, tag_field="type", tag="select"):
-    """The definition `SessionConfigSelect` of the official schema."""
-
-    config_id: Id
-    name: Name
-    description: Maybe[Words] = UNSET
-    category: Maybe[Word] = UNSET
-    current_value: Id
-    options: Annotated[list[SessionConfigSelectOptionsItem], cut(limits.MODELS)]
-
-
-class SessionConfigSelectOptionsItem(Wire, kw_only=True):
-    """The definition `SessionConfigSelectOptions` of the official schema."""
-
-    value: Omittable[Id] = UNSET
-    name: Name
-    description: Maybe[Words] = UNSET
-    group_id: Omittable[Id] = UNSET
-    options: Omittable[Annotated[list[SessionConfigSelectOption], cut(limits.MODELS)]] = UNSET
-
-    def __post_init__(self) -> None:
-        self.require_one(("value",), ("group_id", "options"))
-
-
-class SetSessionConfigOptionResponse(Wire, kw_only=True):
-    """The definition `SetSessionConfigOptionResponse` of the official schema."""
-
-    config_options: Annotated[list[SessionConfigOption], cut(limits.CONFIG_OPTIONS)]
-
-
 class StateUpdateFields(Wire, kw_only=True):
     """The definition `StateUpdate` of the official schema."""
 
@@ -397,6 +528,17 @@ class StateUpdateFields(Wire, kw_only=True):
     stop_reason: Maybe[Word] = UNSET
     usage: Maybe[Usage] = UNSET
     error: Maybe[Error] = UNSET
+
+
+class StateUpdate(StateUpdateFields, kw_only=True, tag_field="sessionUpdate", tag="state_update"):
+    """The definition `StateUpdate` of the official schema."""
+
+    open_members: ClassVar[dict[str, frozenset[str]]] = {
+        "state": frozenset({"idle", "requires_action", "running", "unknown"})
+    }
+
+    def __post_init__(self) -> None:
+        self.require_known()
 
 
 class SubagentUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="subagent_update"):
@@ -409,6 +551,13 @@ class SubagentUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="subagen
     state: Maybe[StateUpdateFields] = UNSET
     cwd: Maybe[Path] = UNSET
     additional_directories: Maybe[Annotated[list[Path], cut(limits.DIRECTORIES)]] = UNSET
+
+
+class TerminalOutputChunk(Wire, kw_only=True, tag_field="sessionUpdate", tag="terminal_output_chunk"):
+    """The definition `TerminalOutputChunk` of the official schema."""
+
+    terminal_id: Id
+    data: Output
 
 
 class TerminalCancelCapabilities(Wire, kw_only=True):
@@ -434,13 +583,6 @@ class TerminalOutput(Wire, kw_only=True):
     data: Output
 
 
-class TerminalOutputChunk(Wire, kw_only=True, tag_field="sessionUpdate", tag="terminal_output_chunk"):
-    """The definition `TerminalOutputChunk` of the official schema."""
-
-    terminal_id: Id
-    data: Output
-
-
 class TerminalSize(Wire, kw_only=True):
     """The definition `TerminalSize` of the official schema."""
 
@@ -460,22 +602,6 @@ class TerminalUpdate(Wire, kw_only=True, tag_field="sessionUpdate", tag="termina
     capabilities: Maybe[TerminalCapabilities] = UNSET
 
 
-class TextCommandInput(Wire, kw_only=True, tag_field="type", tag="text"):
-    """The definition `TextCommandInput` of the official schema."""
-
-    hint: Words
-
-
-class ToolCallCancelCapabilities(Wire, kw_only=True):
-    """The definition `ToolCallCancelCapabilities` of the official schema."""
-
-
-class ToolCallCapabilities(Wire, kw_only=True):
-    """The definition `ToolCallCapabilities` of the official schema."""
-
-    cancel: Maybe[ToolCallCancelCapabilities] = UNSET
-
-
 class ToolCallContentChunk(Wire, kw_only=True, tag_field="sessionUpdate", tag="tool_call_content_chunk"):
     """The definition `ToolCallContentChunk` of the official schema."""
 
@@ -483,32 +609,8 @@ class ToolCallContentChunk(Wire, kw_only=True, tag_field="sessionUpdate", tag="t
     content: ToolCallContent
 
 
-class ToolCallPermissionSubject(Wire, kw_only=True, tag_field="type", tag="tool_call"):
-    """The definition `ToolCallPermissionSubject` of the official schema."""
-
-    tool_call: ToolCallUpdateFields
-
-
-class ToolCallUpdateFields(Wire, kw_only=True):
+class ToolCallUpdate(ToolCallUpdateFields, kw_only=True, tag_field="sessionUpdate", tag="tool_call_update"):
     """The definition `ToolCallUpdate` of the official schema."""
-
-    tool_call_id: Id
-    name: Maybe[Name] = UNSET
-    title: Maybe[Title] = UNSET
-    kind: Maybe[Word] = UNSET
-    status: Maybe[Word] = UNSET
-    content: Maybe[Annotated[list[ToolCallContent], cut(limits.CONTENT_ITEMS)]] = UNSET
-    locations: Maybe[Annotated[list[ToolCallLocation], cut(limits.LOCATIONS)]] = UNSET
-    raw_input: Untyped = UNSET
-    raw_output: Untyped = UNSET
-    capabilities: Maybe[ToolCallCapabilities] = UNSET
-
-
-class UpdateSessionNotification(Wire, kw_only=True):
-    """The definition `UpdateSessionNotification` of the official schema."""
-
-    session_id: Id
-    update: SessionUpdate
 
 
 class UserMessage(Wire, kw_only=True, tag_field="sessionUpdate", tag="user_message"):
@@ -518,115 +620,8 @@ class UserMessage(Wire, kw_only=True, tag_field="sessionUpdate", tag="user_messa
     content: Maybe[Annotated[list[ContentBlock], cut(limits.CONTENT_ITEMS)]] = UNSET
 
 
-class AgentMessageChunk(ContentChunk, kw_only=True, tag_field="sessionUpdate", tag="agent_message_chunk"):
-    """The definition `ContentChunk` of the official schema."""
-
-
-class AgentThoughtChunk(ContentChunk, kw_only=True, tag_field="sessionUpdate", tag="agent_thought_chunk"):
-    """The definition `ContentChunk` of the official schema."""
-
-
-class DiffChangeAdd(DiffPathChange, kw_only=True, tag_field="operation", tag="add"):
-    """The definition `DiffPathChange` of the official schema."""
-
-
-class DiffChangeCopy(DiffPathPairChange, kw_only=True, tag_field="operation", tag="copy"):
-    """The definition `DiffPathPairChange` of the official schema."""
-
-
-class DiffChangeDelete(DiffPathChange, kw_only=True, tag_field="operation", tag="delete"):
-    """The definition `DiffPathChange` of the official schema."""
-
-
-class DiffChangeModify(DiffPathChange, kw_only=True, tag_field="operation", tag="modify"):
-    """The definition `DiffPathChange` of the official schema."""
-
-
-class DiffChangeMove(DiffPathPairChange, kw_only=True, tag_field="operation", tag="move"):
-    """The definition `DiffPathPairChange` of the official schema."""
-
-
-class StateUpdate(StateUpdateFields, kw_only=True, tag_field="sessionUpdate", tag="state_update"):
-    """The definition `StateUpdate` of the official schema."""
-
-    open_members: ClassVar[dict[str, frozenset[str]]] = {
-        "state": frozenset({"idle", "requires_action", "running", "unknown"})
-    }
-
-    def __post_init__(self) -> None:
-        self.require_known()
-
-
-class ToolCallUpdate(ToolCallUpdateFields, kw_only=True, tag_field="sessionUpdate", tag="tool_call_update"):
-    """The definition `ToolCallUpdate` of the official schema."""
-
-
 class UserMessageChunk(ContentChunk, kw_only=True, tag_field="sessionUpdate", tag="user_message_chunk"):
     """The definition `ContentChunk` of the official schema."""
-
-
-class UnknownAuthMethod(Unknown):
-    """A `AuthMethod` of a kind that the schema does not have."""
-
-
-AuthMethod: TypeAlias = AuthMethodTerminal | AuthMethodAgent | UnknownAuthMethod
-
-
-class UnknownAvailableCommand(Unknown):
-    """A `AvailableCommand` of a kind that the schema does not have."""
-
-
-AvailableCommand: TypeAlias = Command | UnknownAvailableCommand
-
-
-class UnknownAvailableCommandInput(Unknown):
-    """A `AvailableCommandInput` of a kind that the schema does not have."""
-
-
-AvailableCommandInput: TypeAlias = TextCommandInput | UnknownAvailableCommandInput
-
-
-class UnknownBackgroundWork(Unknown):
-    """A `BackgroundWork` of a kind that the schema does not have."""
-
-
-BackgroundWork: TypeAlias = BackgroundTerminal | BackgroundToolCall | UnknownBackgroundWork
-
-
-class UnknownCreateElicitationRequest(Unknown, tag_field="mode"):
-    """A `CreateElicitationRequest` of a kind that the schema does not have."""
-
-
-CreateElicitationRequest: TypeAlias = ElicitationFormMode | ElicitationUrlMode | UnknownCreateElicitationRequest
-
-
-class UnknownDiffChange(Unknown, tag_field="operation"):
-    """A `DiffChange` of a kind that the schema does not have."""
-
-
-DiffChange: TypeAlias = (
-    DiffChangeAdd | DiffChangeDelete | DiffChangeModify | DiffChangeMove | DiffChangeCopy | UnknownDiffChange
-)
-
-McpServer: TypeAlias = McpServerHttp | McpServerStdio | McpServerAcp
-
-ReplayFrom: TypeAlias = ReplayFromStart
-
-
-class UnknownRequestPermissionSubject(Unknown):
-    """A `RequestPermissionSubject` of a kind that the schema does not have."""
-
-
-RequestPermissionSubject: TypeAlias = (
-    ToolCallPermissionSubject | CommandPermissionSubject | UnknownRequestPermissionSubject
-)
-
-
-class UnknownSessionConfigOption(Unknown):
-    """A `SessionConfigOption` of a kind that the schema does not have."""
-
-
-SessionConfigOption: TypeAlias = SessionConfigSelect | SessionConfigBoolean | UnknownSessionConfigOption
 
 
 class UnknownSessionUpdate(Unknown, tag_field="sessionUpdate"):
@@ -661,8 +656,14 @@ SessionUpdate: TypeAlias = (
 )
 
 
-class UnknownToolCallContent(Unknown):
-    """A `ToolCallContent` of a kind that the schema does not have."""
+class SetSessionConfigOptionResponse(Wire, kw_only=True):
+    """The definition `SetSessionConfigOptionResponse` of the official schema."""
+
+    config_options: Annotated[list[SessionConfigOption], cut(limits.CONFIG_OPTIONS)]
 
 
-ToolCallContent: TypeAlias = Content | Diff | Terminal | UnknownToolCallContent
+class UpdateSessionNotification(Wire, kw_only=True):
+    """The definition `UpdateSessionNotification` of the official schema."""
+
+    session_id: Id
+    update: SessionUpdate

@@ -12,7 +12,7 @@ import pytest
 from tests.tools.acp_schema import __main__ as command
 from tests.tools.acp_schema import rules
 from tests.tools.acp_schema.reading import Field, Item, Reader, Struct, Union, reachable
-from tests.tools.acp_schema.writing import modules
+from tests.tools.acp_schema.writing import in_order, modules
 
 TEXT = {"type": "string"}
 ONE = {"properties": {"a": TEXT}, "required": ["a"]}
@@ -147,6 +147,20 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(command, "TARGET", target)
     shutil.copytree(command.SCHEMAS, tmp_path / "schema")
     return target
+
+
+def union(name: str, *variants: str) -> Union:
+    return Union(name, "", variants, None)
+
+
+def test_a_type_stands_after_those_that_it_refers_to() -> None:
+    items = {one.name: one for one in (union("A", "C", "D"), union("B", "C"), union("C", "E"), union("E", "str"))}
+    assert [one.name for one in in_order(items)] == ["E", "C", "A", "B"]
+
+
+def test_types_that_refer_to_each_other_are_named() -> None:
+    with pytest.raises(ValueError, match=r"a circle of references: A -> B -> C -> B"):
+        in_order({one.name: one for one in (union("A", "B"), union("B", "C"), union("C", "B"))})
 
 
 def test_the_check_says_which_files_are_old(tree: Path, capsys: pytest.CaptureFixture[str]) -> None:

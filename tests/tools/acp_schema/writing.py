@@ -20,10 +20,9 @@ DOCS = {
 HEADER = '''"""{doc}
 
 Generated from the official schema by `make schema`: do not edit.
+The annotations are no strings: msgspec would compile each of them before it decodes the first message.
 """
-{noqa}
-from __future__ import annotations
-'''
+{noqa}'''
 FIELDS_MODULE = "acp_nvim.acp.fields"
 OF_TYPING = ("Annotated", "Any", "ClassVar", "TypeAlias")
 NOT_OF_FIELDS = {"list", "dict", "str", "int", "float", "bool", "limits", *OF_TYPING}
@@ -69,15 +68,27 @@ def _words(item: Item) -> set[str]:
 
 
 def _module(name: str, items: Mapping[str, Item], shared: set[str]) -> Iterator[str]:
-    structs = {one.name: one for one in items.values() if isinstance(one, Struct)}
-    unions = [items[one] for one in sorted(items) if isinstance(items[one], Union)]
     yield HEADER.format(doc=DOCS[name], noqa="" if name == COMMON else "# ruff: noqa: F403, F405\n")
     yield from _imports({one for item in items.values() for one in _words(item)}, items, shared, name)
-    for struct in sorted(structs.values(), key=lambda one: (one.base in structs, one.name)):
-        yield from _class(struct)
-    for union in unions:
-        assert isinstance(union, Union)
-        yield from _alias(union)
+    for item in in_order(items):
+        yield from _class(item) if isinstance(item, Struct) else _alias(item)
+
+
+def in_order(items: Mapping[str, Item]) -> list[Item]:
+    """Each item after those that it refers to, otherwise by name. Raises `ValueError` for a circle of references."""
+    ordered: dict[str, Item] = {}
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        if name in trail:
+            raise ValueError(f"a circle of references: {' -> '.join([*trail, name])}")
+        if name not in ordered:
+            for other in sorted(_words(items[name]) & items.keys()):
+                visit(other, (*trail, name))
+            ordered[name] = items[name]
+
+    for name in sorted(items):
+        visit(name, ())
+    return list(ordered.values())
 
 
 def _imports(words: set[str], items: Mapping[str, Item], shared: set[str], module: str) -> Iterator[str]:
