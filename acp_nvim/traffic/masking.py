@@ -16,13 +16,18 @@ from acp_nvim.limits import ENTERED_SECRET_CHARS, SECRET_CHARS
 
 _WORD: Final = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
-_SECRET_WORD: Final = pattern(
-    r"authorization|bearer|cookies?|credentials?|jwt|passcode|passphrase|passwd|passwords?|secrets?|tokens?"
-    r"|apikeys?|accesskey|authkey|authtoken"
+_SECRET_WORDS: Final = frozenset(
+    {
+        *("accesskey", "apikey", "apikeys", "authkey", "authorization", "authtoken", "bearer", "cookie", "cookies"),
+        *("credential", "credentials", "jwt", "passcode", "passphrase", "passwd", "password", "passwords"),
+        *("secret", "secrets", "token", "tokens"),
+    }
 )
-_KIND_OF_KEY: Final = pattern(r"access|account|api|auth|encryption|license|private|secret|signing|ssh")
-_END_OF_VARIABLE: Final = pattern(r"auth|keys?|pass|pat|pin|pw")
-_PLACE: Final = pattern(r"dir|directory|file|home|ids?|path|sock|socket")
+_KINDS_OF_KEYS: Final = frozenset(
+    {"access", "account", "api", "auth", "encryption", "license", "private", "secret", "signing", "ssh"}
+)
+_ENDS_OF_VARIABLES: Final = frozenset({"auth", "key", "keys", "pass", "pat", "pin", "pw"})
+_PLACES: Final = frozenset({"dir", "directory", "file", "home", "id", "ids", "path", "sock", "socket"})
 """Last words of variables that contain the location of a secret, and not the secret."""
 
 
@@ -30,17 +35,17 @@ _PLACE: Final = pattern(r"dir|directory|file|home|ids?|path|sock|socket")
 def is_secret(name: str) -> bool:
     """Return whether the value under this name must be masked: `apiKey`, `X-Auth-Token`, `db_password`, ..."""
     words = _words(name)
-    return any(_SECRET_WORD.fullmatch(word) for word in words) or any(
-        second in ("key", "keys") and _KIND_OF_KEY.fullmatch(first) for first, second in pairwise(words)
+    return not _SECRET_WORDS.isdisjoint(words) or any(
+        second in ("key", "keys") and first in _KINDS_OF_KEYS for first, second in pairwise(words)
     )
 
 
 def is_secret_variable(name: str) -> bool:
     """Return whether an environment variable is secret by its name: `OPENAI_KEY` is, `SSH_AUTH_SOCK` is not."""
     words = _words(name)
-    if not words or _PLACE.fullmatch(words[-1]):
+    if not words or words[-1] in _PLACES:
         return False
-    return is_secret(name) or _END_OF_VARIABLE.fullmatch(words[-1]) is not None
+    return is_secret(name) or words[-1] in _ENDS_OF_VARIABLES
 
 
 def _words(name: str) -> list[str]:
