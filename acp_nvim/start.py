@@ -17,9 +17,10 @@ def main() -> None:
     for Python.
     """
     gc.disable()  # until all is loaded: nothing of it is garbage
+    [root] = sys.argv[1:]
+    sys.path.remove(root)  # our package is found by now: no other module is to be looked for there
     import pynvim
 
-    [root] = sys.argv[1:]
     code = 0
     sys.argv[1:] = [os.path.join(root, "rplugin", "python3", "acp_nvim_host.py")]  # pynvim loads the plugins named here
     try:

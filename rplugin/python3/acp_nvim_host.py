@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+if "acp_nvim" not in sys.modules:
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from acp_nvim.plugin import AcpPlugin
 
