@@ -18,7 +18,8 @@ from acp_nvim.limits import LEFT_OUT, LIST_ENTRIES, NESTED, STRING_BYTES
 VALUES: Final = 100_000
 """Values in one message: Python takes 10 MB and 20 ms for them. A message with more is skipped."""
 
-_TO_BRACKET: Final = pattern(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
+_TO_BRACKET: Final = pattern(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.){0,100}+")*+', re.DOTALL)
+"""Stops at a long string, too: one that does not end in the piece would be searched in vain."""
 _STRING: Final = pattern(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _STRING_OR_COMMA: Final = pattern(rb'"(?:[^"\\]++|\\.)*+"|,', re.DOTALL)
 _IN_STRING: Final = pattern(rb'(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+', re.DOTALL)
@@ -27,7 +28,7 @@ _ESCAPE: Final = pattern(rb"\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _CONTINUATION: Final = bytes(range(0x80, 0xC0))
 _ESCAPE_BYTES: Final = 6
 _ESCAPED_QUOTES: Final = 16
-"""Quotes of a text that are looked at one by one: for many of them the pattern is faster."""
+"""Quotes of a text that are looked at one by one, before the escapes of all the rest are replaced."""
 _BACKSLASH: Final = ord("\\")
 _KEY_BYTES: Final = 256
 _OPENING: Final = b"{["
@@ -82,7 +83,7 @@ class BoundedLine:
     # --- between strings ---------------------------------------------------------------------------------------------
 
     def _between(self, data: bytes, at: int) -> int:
-        """Process up to the next bracket, or to the start of a string that does not end in `data`."""
+        """Process up to the next bracket, or to the start of a string that is long, or does not end in `data`."""
         found = _TO_BRACKET.match(data, at)
         end = found.end() if found else at
         segment = data[at:end]
@@ -191,24 +192,24 @@ class BoundedLine:
         return len(data)
 
     def _end_of_kept(self, data: bytes, at: int) -> int | None:
-        """Find the end of a string's text, or that of `data`, many times faster than the pattern; None if it cannot.
+        """Find the end of a string's text, or that of `data`, many times faster than the pattern; None if it is cut.
 
         The escapes are not checked: the decoder does that, because all of the text is kept.
         """
         is_cut = not self._whole_strings and (self._string or 0) + len(data) - at > STRING_BYTES
         if is_cut or self._dropping:
             return None
-        quote = data.find(b'"', at)
+        start = at  # of what was not looked at: no escape begins before it
         for _ in range(_ESCAPED_QUOTES):
-            if quote < 0:  # the rest must not end in the middle of an escape
-                return None if b"\\" in data[max(at, len(data) - _ESCAPE_BYTES) :] else len(data)
-            text = quote
-            while text > at and data[text - 1] == _BACKSLASH:
-                text -= 1
-            if (quote - text) % 2 == 0:
+            quote = data.find(b'"', start)
+            if quote < 0:
+                return _end_of_escapes(data, at)
+            if not _is_escaped(data, at, quote):
                 return quote
-            quote = data.find(b'"', quote + 1)
-        return None
+            start = quote + 1
+        plain = data[start:].replace(b"\\\\", b"..").replace(b'\\"', b"..")
+        found = plain.find(b'"')
+        return start + found if found >= 0 else _end_of_escapes(data, at)
 
     def _take_text(self, text: bytes) -> None:
         if self._dropping or self._string is None:
@@ -238,3 +239,20 @@ class BoundedLine:
             left[self._name] = left.get(self._name, 0) + self._cut
         self._cut = 0
         self._keep(b'"')
+
+
+def _is_escaped(data: bytes, start: int, at: int) -> bool:
+    """Whether the byte at `at` follows an odd number of backslashes, counted back to `start`."""
+    text = at
+    while text > start and data[text - 1] == _BACKSLASH:
+        text -= 1
+    return (at - text) % 2 == 1
+
+
+def _end_of_escapes(data: bytes, start: int) -> int:
+    """Return the end of the text from `start` on, without an escape of which only the beginning is there."""
+    slash = data.rfind(b"\\", max(start, len(data) - _ESCAPE_BYTES + 1))
+    if slash < 0 or _is_escaped(data, start, slash):
+        return len(data)
+    length = _ESCAPE_BYTES if data[slash + 1 : slash + 2] == b"u" else 2
+    return len(data) if slash + length <= len(data) else slash

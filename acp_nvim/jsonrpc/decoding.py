@@ -19,7 +19,7 @@ from acp_nvim import decoders
 from acp_nvim.jsonrpc.framing import Line
 from acp_nvim.jsonrpc.messages import ABSENT, Incoming, Invalid
 from acp_nvim.lazy import pattern
-from acp_nvim.limits import BATCH_ENTRIES, NESTED, READ_BYTES
+from acp_nvim.limits import BATCH_ENTRIES, NESTED, READ_BYTES, SCANNED_BYTES
 
 UNDECODABLE: Final = (msgspec.DecodeError, RecursionError)
 """Exceptions of decoding: for malformed JSON, and for JSON that is nested too deeply."""
@@ -40,6 +40,9 @@ _ESCAPE = pattern(rb"\\\\|\\u[dD][89abAB]%b\\u[dD][c-fC-F]%b|\\u[dD][89a-fA-F]%b
 
 SHALLOW_BYTES: Final = 2 * NESTED
 """Length of a line up to which `require_shallow` need not be called: each level takes two brackets."""
+BOUNDED_BYTES: Final = 3 * SCANNED_BYTES
+"""Length of a line from which it need not be called: the framer has bounded the depth of each line of more than
+`SCANNED_BYTES`, and `in_utf8` makes a line at most three times as long."""
 
 decode_plain = _incoming.decode
 """Decode a line that is one well-formed message; checks UTF-8 only in the strings that are decoded here."""
@@ -166,6 +169,8 @@ INT64: Final = range(-(2**63), 2**63)
 _SHORTEST = 19  # digits of the smallest integer that is too large
 _SAME_DIGIT: Final = bytes.maketrans(b"0123456789", b"0" * 10)
 _MANY: Final = b"0" * _SHORTEST
+_SAMPLED: Final = 6  # of a long text, every sixth byte is looked at first
+_SOME: Final = b"0" * (_SHORTEST // _SAMPLED)
 _EXPONENT = rb"[eE][-+]?+[0-9]++"
 _TOKENS: Final = pattern(
     rb'(?:[^"0-9-]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?+[0-9]++(?:\.[0-9]++(?:%b)?+|%b)|-?+[0-9]{1,18}+(?![0-9]))*+'
@@ -177,7 +182,10 @@ _TOKENS: Final = pattern(
 
 def may_be_wide(lines: Sequence[Line]) -> bool:
     """Return False if no line has that many digits in a row. Takes 0.2 microseconds a line, a regex would take 4."""
-    return _MANY in (lines[0] if len(lines) == 1 else b"\n".join(lines)).translate(_SAME_DIGIT)
+    text = lines[0] if len(lines) == 1 else b"\n".join(lines)
+    if len(text) > SCANNED_BYTES and _SOME not in text[::_SAMPLED].translate(_SAME_DIGIT):
+        return False
+    return _MANY in text.translate(_SAME_DIGIT)
 
 
 def narrowed(raw: msgspec.Raw) -> tuple[msgspec.Raw, list[str]]:

@@ -12,6 +12,7 @@ import msgspec
 
 from acp_nvim.jsonrpc import messages
 from acp_nvim.jsonrpc.decoding import (
+    BOUNDED_BYTES,
     SHALLOW_BYTES,
     UNDECODABLE,
     Envelope,
@@ -115,7 +116,7 @@ class Dispatcher:
         end = clock() + SLICE_SECONDS
         for line in lines:
             try:
-                if len(line) > SHALLOW_BYTES:
+                if SHALLOW_BYTES < len(line) <= BOUNDED_BYTES:
                     require_shallow(line)
                 message = decode_plain(line)
             except UNDECODABLE:

@@ -137,6 +137,19 @@ def write(content: bytes) -> bytes:
     return b'{"id":1,"method":"fs/write_text_file","params":{"path":"/f","content":"%b"}}\n' % content
 
 
+@given(
+    pieces=st.lists(st.sampled_from(["\\n", "\\\\", '\\"', "\\u00e9", "a", "é", "[{,"]), max_size=300),
+    places=st.lists(st.integers(0, 1500), max_size=40),
+)
+def test_a_text_may_be_cut_in_any_escape(pieces: list[str], places: list[int]) -> None:
+    line = b'{"method":"m","params":{"content":"%b","path":[1]}}' % "".join(pieces).encode()
+    edges = [0, *sorted({place % (len(line) + 1) for place in places}), len(line)]
+    bounded = BoundedLine(whole_strings=True)
+    for start, end in pairwise(edges):
+        bounded.feed(line[start:end])
+    assert bytes(bounded.end()) == line
+
+
 def test_nothing_is_left_out_of_a_file_to_write() -> None:
     line = write(b"x" * (STRING_BYTES + 1))
     [[whole]] = LineFramer().feed(line)

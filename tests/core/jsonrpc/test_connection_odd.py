@@ -10,10 +10,11 @@ import anyio.lowlevel
 import pytest
 
 from acp_nvim.jsonrpc import connection
+from acp_nvim.jsonrpc.decoding import BOUNDED_BYTES
 from acp_nvim.jsonrpc.dispatcher import MAX_COMPLAINTS
 from acp_nvim.jsonrpc.framing import LineFramer
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, RpcError
-from acp_nvim.limits import READ_BYTES, TAKEN_BYTES
+from acp_nvim.limits import READ_BYTES, SCANNED_BYTES, TAKEN_BYTES
 from tests.core.jsonrpc.peer import Peer, all_done, connected
 
 pytestmark = pytest.mark.anyio
@@ -341,5 +342,13 @@ async def test_a_request_with_a_list_that_is_too_long_is_refused_and_a_notificat
 async def test_what_is_nested_too_deeply_is_lost_whatever_python_bears() -> None:
     async with connected() as peer:
         await peer.say(b'{"method":"m","params":%b}\n' % (b"[" * 300 + b"]" * 300), REQUEST)
+        assert [one["id"] for one in peer.heard] == [1]
+        assert peer.handler.losses == ["a message is nested too deeply"]
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff" * (SCANNED_BYTES - 1000), b"x" * BOUNDED_BYTES])
+async def test_nor_does_it_help_to_make_the_line_long(text: bytes) -> None:
+    async with connected() as peer:
+        await peer.say(b'{"method":"m","params":["%b",%b]}\n' % (text, b"[" * 300 + b"]" * 300), REQUEST)
         assert [one["id"] for one in peer.heard] == [1]
         assert peer.handler.losses == ["a message is nested too deeply"]

@@ -7,10 +7,12 @@ import math
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.jsonrpc.decoding import INT64, WIDE_NUMBERS, may_be_wide, narrowed
+from acp_nvim.limits import SCANNED_BYTES
 
 NUMBERS = st.integers() | st.integers(2**62, 2**66) | st.integers(-(2**66), -(2**62)) | st.floats(allow_nan=False)
 TEXTS = st.text() | st.from_regex(r'[",: 0-9\\-]{0,40}', fullmatch=True)
@@ -50,6 +52,14 @@ def test_any_json(value: Any, separators: tuple[str, str]) -> None:
     else:
         assert found
         assert may_be_wide([text])
+
+
+@pytest.mark.parametrize("start", range(12))
+def test_one_is_found_anywhere_in_a_long_text(start: int) -> None:
+    text = b'{"a": "%b", "b": %b}' % (b"x" * (SCANNED_BYTES + start), b"9" * 19)
+    assert may_be_wide([text])
+    assert narrowed(msgspec.Raw(text))[1] == ["9" * 19]
+    assert not may_be_wide([text.replace(b"9999999", b"999.999")])
 
 
 def test_what_no_float_can_hold_is_null() -> None:
