@@ -14,6 +14,7 @@ from acp_nvim.review.contents import NOT_STORED, Content, Contents, is_stored
 from acp_nvim.review.evidence import Observation, Verdict
 from acp_nvim.review.reviewed_text import ReviewedText
 from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.ui.editor import TextChange
 from acp_nvim.ui.events import By, Operation
 from acp_nvim.ui.review_events import HunkView, Review
 from acp_nvim.workspace.conflicts import Conflict
@@ -106,11 +107,14 @@ class Change:
             self.encoding = (old if new.blob is None else new).encoding
             self.text = ReviewedText(old.text, new.text)
 
-    def apply_agent(self, after: Content) -> None:
-        """Apply an agent's change to `after`, which must have its text if `text` is set."""
+    def apply_agent(self, after: Content, change: TextChange | None = None) -> None:
+        """Apply an agent's change to `after`, which must have its text if `text` is set.
+
+        `change` leads from the present text to that of `after`, if it is known.
+        """
         self._take(after)
         if self.text is not None:
-            self.text.apply_agent(after.text_or_empty)
+            self.text.apply_agent(after.text_or_empty, change)
 
     def apply_user(self, after: Content) -> None:
         """Apply a user's change to `after`; the texts must be loaded."""

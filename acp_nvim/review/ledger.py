@@ -15,6 +15,7 @@ from acp_nvim.review.evidence import Observation, Verdict
 from acp_nvim.review.reviewed_text import ReviewedText
 from acp_nvim.snapshots.snapshot import Blob, Snapshot, SnapshotError
 from acp_nvim.ui import events
+from acp_nvim.ui.editor import TextChange
 from acp_nvim.ui.events import Event, Operation
 from acp_nvim.ui.review_events import Review
 from acp_nvim.workspace.roots import Roots
@@ -132,16 +133,23 @@ class Ledger:
         return list(found.values())
 
     async def apply_agent(
-        self, verdict: Verdict, path: str, before: Content, after: Content, seen: Observation | None = None
+        self,
+        verdict: Verdict,
+        path: str,
+        before: Content,
+        after: Content,
+        seen: Observation | None = None,
+        change: TextChange | None = None,
     ) -> Entry:
-        """Enter a change by an agent, or of unknown origin; what differs from `before` is the user's."""
+        """Enter a change by an agent, or of unknown origin; what differs from `before` is the user's.
+
+        `change` leads from the text of `before` to that of `after`, if it is known.
+        """
         turns = self.logs_of(verdict.sessions)
-        for change in self.changes(path):
-            if not _is_at(change, before):
-                await self.load_texts(change)
-                change.apply_user(
-                    before if change.text is None else await self.with_text(path, before, change.encoding)
-                )
+        for one in self.changes(path):
+            if not _is_at(one, before):
+                await self.load_texts(one)
+                one.apply_user(before if one.text is None else await self.with_text(path, before, one.encoding))
         entry = self.entries.get(path)
         if entry is None:
             entry = self.entries[path] = Entry(path, before)
@@ -149,9 +157,10 @@ class Ledger:
         changes = [entry, *(turn.change(path, before) for turn in turns)]
         if after.text is None and any(one.text is not None for one in changes):
             after = await self.with_text(path, after, entry.encoding)
-        for change in changes:
-            change.attribute(verdict, seen)
-            change.apply_agent(after)
+        for one in changes:
+            one.attribute(verdict, seen)
+            is_there = one.text is not None and one.text.current == before.text
+            one.apply_agent(after, change if is_there else None)
         if after.blob is None:
             await self._undo_rename_of_deleted(path, entry)
         else:

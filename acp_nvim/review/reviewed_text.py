@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from acp_nvim.review.owned_lines import OwnedLines, Run, Splice
-from acp_nvim.ui.editor import LineChange
+from acp_nvim.ui.editor import LineChange, TextChange
 from acp_nvim.workspace import text_shape as forms
 from acp_nvim.workspace.line_differences import Block, difference, trimmed
 from acp_nvim.workspace.text_shape import TextForm
@@ -196,10 +196,14 @@ class ReviewedText:
         self._fit()
         return before != self._summary()
 
-    def apply_agent(self, text: str) -> bool:
-        """Apply an agent's change to `text`; return whether the set of hunks, or the shape, has changed."""
+    def apply_agent(self, text: str, change: TextChange | None = None) -> bool:
+        """Apply an agent's change to `text`; return whether the set of hunks, or the shape, has changed.
+
+        `change` is what `difference` returns for the current text and `text`, if it is known.
+        """
         before = self._summary()
-        form, block, lines = self._change_to(text)
+        known = change if isinstance(change, LineChange) and self._has_newlines(text) else None
+        form, block, lines = self._change_to(text) if known is None else self._of_lines(known)
         key, runs, old = self._key(), list(self._lines.runs), self._lines.current[block.i1 : block.i2]
         self._pairs += self._pairs_delta(block.i1, len(old), lines)
         self._history.remember(PastState(key, self._base, runs, Splice(block.i1, old, len(lines)), ()))
@@ -207,7 +211,8 @@ class ReviewedText:
         self._base, self._current = forms.settled(self._base, self._lines.base, form), form
         self._current_text = text
         self._hunks = None
-        self._fit()
+        if known is None:
+            self._fit()
         return before != self._summary()
 
     def apply_user(self, text: str) -> bool:
@@ -301,14 +306,24 @@ class ReviewedText:
     def _change_to(self, text: str) -> tuple[TextForm, Block, list[str]]:
         """Return the form of `text`, the block of lines that differ from the current ones, and the new lines."""
         end = self._fit(text)
-        is_plain = end == self._current.end == "\n" and self._current.ended == self.current.endswith("\n")
-        change = difference(self.current, text) if is_plain else None
+        change = difference(self.current, text) if end == "\n" and self._is_plain() else None
         if isinstance(change, LineChange):  # most changes: only the lines that differ are split
-            first, count, lines = change.first, change.count, list(change.lines)
-            return self._current, Block(first, first + count, first, first + len(lines)), lines
+            return self._of_lines(change)
         form, lines = forms.split(text, end)
         block = trimmed(self._lines.current, lines)
         return forms.settled(form, lines, self._current), block, lines[block.j1 : block.j2]
+
+    def _of_lines(self, change: LineChange) -> tuple[TextForm, Block, list[str]]:
+        first, lines = change.first, list(change.lines)
+        return self._current, Block(first, first + change.count, first, first + len(lines)), lines
+
+    def _is_plain(self) -> bool:
+        """Whether the current lines are those between newlines."""
+        return self._current.end == "\n" and self._current.ended == self.current.endswith("\n")
+
+    def _has_newlines(self, text: str) -> bool:
+        """Whether `text`, which a change of lines makes, has newlines as the current text, so that both need no fit."""
+        return self._is_plain() and "\n" in text and "\n" in self.current
 
     def _apply_user(self, first: int, count: int, lines: list[str], form: TextForm) -> bool:
         """Apply the user's lines, with that form of the text; return whether the set of hunks has changed."""

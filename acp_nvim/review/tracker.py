@@ -63,7 +63,7 @@ class ChangeTracker:
             return  # the agent wrote it before: the next scan will find it
         is_known = is_known or path in self.ledger.entries
         verdict = Verdict("agent", f"written by {turn.agent}", (turn.session,))
-        entry = await self.ledger.apply_agent(verdict, path, before, after)
+        entry = await self.ledger.apply_agent(verdict, path, before, after, change=written.change)
         entry.is_guessed = entry.is_guessed or not is_known
         if last is not None:
             entry.state = last.state

@@ -199,9 +199,10 @@ def _is_in_repository(real: str) -> bool:
     if plain_name(name) == "head":
         return True
     while name:
-        has = {plain_name(name), *(one for one in ("objects", "refs", "commondir") if _exists(directory, one))}
-        if _exists(directory, "HEAD") and ({"objects", "refs"} <= has or "commondir" in has):
-            return True
+        if _exists(directory, "HEAD"):
+            has = {plain_name(name), *(one for one in ("objects", "refs", "commondir") if _exists(directory, one))}
+            if {"objects", "refs"} <= has or "commondir" in has:
+                return True
         if _exists(directory, ".git"):
             return False
         directory, name = os.path.split(directory)

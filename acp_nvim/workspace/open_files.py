@@ -14,7 +14,7 @@ import anyio
 import msgspec
 
 from acp_nvim.limits import FOLLOW_ATTEMPTS
-from acp_nvim.ui.editor import BufferWrite, Editor, FoundOnDisk
+from acp_nvim.ui.editor import BufferWrite, Editor, FoundOnDisk, TextChange
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.conflicts import Conflict, Conflicts
 from acp_nvim.workspace.encoding import encode, is_known, with_mark
@@ -179,12 +179,15 @@ class OpenFiles:
         saved = await self.editor.saved_text(path)
         return saved if saved is not None else (await disk.read(path, buffer.encoding)).text
 
-    async def write(self, path: str, current: OpenText, text: str, save: bool) -> BufferWrite | None:
-        """Change the buffer's text to `text`; see `Editor.write_buffer`."""
-        text = with_mark(text, current.text, current.encoding)
+    async def write(
+        self, path: str, current: OpenText, text: str, save: bool, change: TextChange | None = None
+    ) -> BufferWrite | None:
+        """Change the buffer's text to `text`; see `Editor.write_buffer`. `change` leads to it, if that is known."""
+        asked, text = text, with_mark(text, current.text, current.encoding)
         if not await self._is_encodable(path, current, text):
             return None
-        change = difference(current.text, text)
+        if change is None or text != asked:
+            change = difference(current.text, text)
         outcome = await _when_possible(path, lambda: self.editor.write_buffer(path, change, current.state, save))
         if outcome is not None and outcome.state is not None:
             now = text if outcome.text is None else outcome.text

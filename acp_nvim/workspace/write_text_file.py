@@ -12,9 +12,11 @@ import msgspec
 
 from acp_nvim.file_time import LastChange, last_change
 from acp_nvim.limits import FOLLOW_ATTEMPTS
+from acp_nvim.ui.editor import TextChange
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.conflicts import Conflict
 from acp_nvim.workspace.last_seen import LastSeen
+from acp_nvim.workspace.line_differences import difference
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
 from acp_nvim.workspace.refusals import ChangedOnDiskError, ConflictError, FileRefusedError, NoSuchFileError
@@ -24,7 +26,8 @@ from acp_nvim.workspace.text_shape import TextForm, of_buffer, of_file
 class Written(msgspec.Struct, frozen=True):
     """What was written: `how` says whether it was merged; the texts before (None: no file) and after.
 
-    `replaced`: when the replaced state was changed; None when the editor wrote the file.
+    `replaced`: when the replaced state was changed; None when the editor wrote the file. `change` leads from `before`
+    to `after`; None if that was not compared.
     """
 
     how: Literal["clean", "merged"]
@@ -32,6 +35,7 @@ class Written(msgspec.Struct, frozen=True):
     after: str
     encoding: str
     replaced: LastChange | None = None
+    change: TextChange | None = None
 
 
 async def write_text_file(
@@ -81,7 +85,8 @@ class _Write:
         if base is None:
             base = await self._files.saved(self._path, buffer)
         text = await self._merged(base, buffer.text, shape)
-        outcome = await self._files.write(self._path, buffer, text, self._save)
+        change = difference(buffer.text, text)
+        outcome = await self._files.write(self._path, buffer, text, self._save, change)
         if outcome is not None and outcome.error is not None:
             left = "The file is half written, the buffer has its text" if outcome.torn else "Everything is as it was"
             raise FileRefusedError(f"{self._path} was not written: {outcome.error}. {left}.")
@@ -91,7 +96,8 @@ class _Write:
         if outcome.stale:
             with suppress(FileRefusedError):  # the write itself has succeeded
                 now = (await disk.read(self._path, buffer.encoding)).text
-        return await self._done(text, Written("clean", buffer.text, now, buffer.encoding))
+        known = change if now == text else None
+        return await self._done(text, Written("clean", buffer.text, now, buffer.encoding, change=known))
 
     async def _current(self) -> OpenText | None:
         """Return the buffer, first as last known if the agent knows that text: the editor detects a newer state.

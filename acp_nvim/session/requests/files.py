@@ -17,6 +17,7 @@ from acp_nvim.session.requests.subject import SessionPaths
 from acp_nvim.session.transcript.location_tracker import LocationTracker, first_change
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.ui.editor import LineChange
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.refusals import (
@@ -26,7 +27,7 @@ from acp_nvim.workspace.refusals import (
     NoSuchFileError,
     NotAllowedError,
 )
-from acp_nvim.workspace.write_text_file import write_text_file
+from acp_nvim.workspace.write_text_file import Written, write_text_file
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ class AgentFiles:
         async with self._share.turn():
             self._work.before_write(path)
             written = await write_text_file(self._files, base, path, after, save, on_written)
-        self._locations.at(path, first_change(written.before, written.after))
+        self._locations.at(path, _first_line(written))
 
     async def _read(self, wanted: FileToRead, real_path: Awaitable[str]) -> dict[str, Any]:
         try:
@@ -108,12 +109,20 @@ class AgentFiles:
             if not isinstance(error, DisallowedError):
                 self._presenter.notice("warn", _what_failed(self._roots.name(wanted.path), error))
             raise _refusal("fs/write_text_file", error) from error
-        self._locations.at(path, first_change(written.before, written.after))
+        self._locations.at(path, _first_line(written))
         if written.how == "merged":
             name = self._roots.name(path)
             words = f"What the agent wrote into {name} was merged with edits that it had not seen."
             self._presenter.notice("info", words)
         return {}
+
+
+def _first_line(written: Written) -> int:
+    """Return the first line (1-based) that was changed, or 1 if none was."""
+    change = written.change
+    if isinstance(change, LineChange) and (change.count or change.lines):
+        return change.first + 1
+    return first_change(written.before, written.after)
 
 
 def _what_failed(path: str, error: FileRefusedError) -> str:

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from acp_nvim.review.reviewed_text import ReviewedText
+from acp_nvim.workspace.line_differences import difference
 
 BOM = "\ufeff"
 fileformats = st.sampled_from([None, None, "unix", "dos", "mac"])
@@ -91,6 +92,23 @@ def test_whatever_happens_both_texts_are_exact(base: str, current: str, fileform
         now = {hunk.id: lines for hunk, lines in zip(reviewed.hunks, shown(reviewed), strict=True)}
         if kind != "held as" and "\r" not in before + current:
             assert all(now[hunk.id][1:] == lines[1:] for hunk, lines in contents.items() if hunk.id in now)
+
+
+@given(few_lines, few_lines, fileformats, steps)
+def test_a_change_that_is_known_does_what_comparing_does(base: str, current: str, fileformat, given_steps) -> None:
+    one, other = ReviewedText(base, current, fileformat), ReviewedText(base, current, fileformat)
+    for kind, text, first, count, lines in given_steps:
+        if kind == "agent":
+            assert one.apply_agent(text) == other.apply_agent(text, difference(other.current, text))
+        elif kind == "user":
+            assert one.apply_user(text) == other.apply_user(text)
+        elif kind == "lines":
+            assert one.apply_user_lines(first, count, lines) == other.apply_user_lines(first, count, lines)
+        elif kind == "held as":
+            for reviewed in (one, other):
+                reviewed.set_fileformat([None, "unix", "dos", "mac"][first % 4])
+        check(other, one.current)
+        assert (one.base, one.shape, one.hunks, shown(one)) == (other.base, other.shape, other.hunks, shown(other))
 
 
 @given(few_lines, few_lines, st.integers(0, 9), st.integers(0, 4), st.lists(st.sampled_from("ab"), max_size=3))
