@@ -76,9 +76,8 @@ class Batches:
         if queue is None:
             return Mark(session, -1)
         for entry in queue.entries.values():
-            key = _key(entry.event)
-            if key is not None and isinstance(entry.event, _TEXT) and self._open.get(key) is entry:
-                del self._open[key]
+            if entry.is_text and entry.key is not None and self._open.get(entry.key) is entry:
+                del self._open[entry.key]
         return Mark(session, next(reversed(queue.entries)))
 
     def waits(self, mark: Mark) -> bool:
@@ -97,17 +96,12 @@ class Batches:
         An event of a block is joined with one that waits for the same block, which keeps its place. A state replaces
         its predecessor, but at the end of the queue: the status `idle` must come after the text before it.
         """
-        if isinstance(event, TerminalOutput):
-            self._terminals.add(event)
-            return
-        if isinstance(event, events.Reset):
-            self._open.clear()
-            self.retold = True
-        elif isinstance(event, events.Status):
-            if event.status.state == "starting":
-                self._starting.add(event.session)
-            else:
-                self._starting.discard(event.session)
+        kind = type(event)
+        if kind not in _OF_BLOCKS:
+            if isinstance(event, TerminalOutput):
+                self._terminals.add(event)
+                return
+            self._note_replay(event)
         key = _key(event)
         if self._starting and key is not None and key[0] in _GROUPS and key[1] in self._starting:
             self.retold = True  # an agent that replays history before its session is ready (`session/load`)
@@ -116,13 +110,24 @@ class Batches:
             if waiting.join(event):
                 return
             self._drop(waiting)
-        entry = _Entry(event, next(self._numbers))
+        entry = _Entry(event, key, next(self._numbers))
         queue = self._queues.get(entry.session)
         if queue is None:
             queue = self._queues[entry.session] = _Queue(self._clock)
         queue.entries[entry.number] = entry
         if key is not None:
             self._open[key] = entry
+
+    def _note_replay(self, event: Event) -> None:
+        """Note whether the events that follow may be those of a replayed conversation."""
+        if isinstance(event, events.Reset):
+            self._open.clear()
+            self.retold = True
+        elif isinstance(event, events.Status):
+            if event.status.state == "starting":
+                self._starting.add(event.session)
+            else:
+                self._starting.discard(event.session)
 
     def take(self, limit: int = BATCH_BYTES) -> list[dict[str, object]]:
         """Return the next batch, of about `limit` bytes: at least one event, and output of terminals.
@@ -162,9 +167,8 @@ class Batches:
         del entries[entry.number]
         if not entries:
             del self._queues[entry.session]
-        key = _key(entry.event)
-        if key is not None and self._open.get(key) is entry:
-            del self._open[key]
+        if entry.key is not None and self._open.get(entry.key) is entry:
+            del self._open[entry.key]
 
 
 class _Queue:
@@ -178,10 +182,12 @@ class _Queue:
 class _Entry:
     """A waiting event; an append collects the texts joined with it. Not `alive` when sent or replaced."""
 
-    def __init__(self, event: Event, number: int) -> None:
+    def __init__(self, event: Event, key: Key | None, number: int) -> None:
         self.event = event
+        self.key = key
         self.number = number
         self.session: int | None = getattr(event, "session", None)
+        self.is_text = isinstance(event, _TEXT)
         self.texts: deque[str] = deque()
         self.alive = True
         if isinstance(event, _TEXT):

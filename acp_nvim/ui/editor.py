@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
@@ -143,6 +143,9 @@ class Editor(Protocol):
 
     def next_batch(self) -> float:
         """Return the time (of `anyio.current_time`) before which what is published from now on is not shown."""
+
+    def before_batch(self, publish: Callable[[], None]) -> None:
+        """Call `publish` once, before the next events are sent: for a state that changes more often than that."""
 
     async def told(self, session: int) -> None:
         """Wait until the editor has applied all events of a session (its key) that were published until now."""

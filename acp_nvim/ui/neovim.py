@@ -49,6 +49,7 @@ class NvimEditor:
         self._batches = Batches()
         self._batches.on_lost = self._lost
         self._pace = Pace()
+        self._before_batch: dict[Callable[[], None], None] = {}  # ordered
         self._filled = anyio.Event()
         self._applied = anyio.Event()
         self._next_at = 0.0
@@ -64,13 +65,18 @@ class NvimEditor:
 
     def next_batch(self) -> float:
         """See `Editor`."""
-        now = monotonic()
-        if self._batches and self._next_at <= now:  # what waits is sent at once, and what comes then a frame later
-            return now + FRAME_SECONDS
-        return self._next_at
+        now, waits = monotonic(), bool(self._batches or self._before_batch)
+        # what waits is sent at once if the time has come, and what is published later a frame after it
+        return now + FRAME_SECONDS if waits and self._next_at <= now else self._next_at
+
+    def before_batch(self, publish: Callable[[], None]) -> None:
+        """See `Editor`."""
+        self._before_batch[publish] = None
+        self._filled.set()
 
     async def told(self, session: int) -> None:
         """See `Editor`."""
+        self._publish_rest()
         mark = self._batches.mark(session)
         while self._batches.waits(mark):
             await self._applied.wait()
@@ -82,7 +88,7 @@ class NvimEditor:
         while True:
             await self._filled.wait()
             self._filled = anyio.Event()
-            while self._batches:
+            while self._batches or self._before_batch:
                 try:
                     await self._send_batch()
                 except Exception as error:
@@ -90,6 +96,7 @@ class NvimEditor:
                     await anyio.sleep(FRAME_SECONDS)
 
     async def _send_batch(self) -> None:
+        self._publish_rest()
         sent = monotonic()
         self._next_at = sent + FRAME_SECONDS
         retold = self._batches.retold
@@ -106,6 +113,15 @@ class NvimEditor:
         now = monotonic()
         self._next_at = self._pace.next_at(sent, now, seconds, more_waits, retold)
         await anyio.sleep(max(0.0, self._next_at - now))
+
+    def _publish_rest(self) -> None:
+        """Publish what was put off until the next batch."""
+        waiting, self._before_batch = self._before_batch, {}
+        for publish in waiting:
+            try:
+                publish()
+            except Exception as error:
+                failed("publishing events", error, partial(self.on_lost, None))
 
     async def read_buffer(self, path: str, known: str) -> BufferText | None:
         """See `Editor`."""

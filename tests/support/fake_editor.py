@@ -105,6 +105,9 @@ class FakeEditor:
             contract.check(event)
         self.events.append(event)
 
+    def before_batch(self, publish: Callable[[], None]) -> None:
+        publish()
+
     async def read_buffer(self, path: str, known: str) -> BufferText | None:
         buffer = self.buffers.get(path)
         if buffer is None:

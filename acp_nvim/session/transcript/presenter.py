@@ -51,7 +51,7 @@ class Presenter:
         self._suggestion: events.PromptSuggestion | None = None
         self._unknown_kinds: set[str] = set()
         self._told: set[str] = set()
-        self._status_changed = False  # published once for all updates that arrive together
+        self._status_changed = self._files_changed = False  # published once for all updates that arrive together
 
     def prompt(self, prompt: Prompt) -> None:
         """Show a prompt as a message of the user, unless it is shown already."""
@@ -129,13 +129,20 @@ class Presenter:
     def own_call(self, patch: ToolCallPatch) -> None:
         """Show a tool call of this plugin's own, at once. It is no evidence of what the agent does."""
         call, _ = self.transcript.tool_call(updates.ToolCallChanged(patch))
+        self._files_changed |= call.finished
         self.caught_up()
-        if call.finished:
-            self.publish(events.FilesMaybeChanged(session=self._key))
 
     def caught_up(self) -> None:
         """Publish the pending changes, as all messages that have arrived are handled."""
         self._publish_stale()
+        if self._files_changed:
+            self._files_changed = False
+            self._editor.publish(events.FilesMaybeChanged(session=self._key))
+        if self._status_changed:
+            self._editor.before_batch(self._publish_changed_status)
+
+    def _publish_changed_status(self) -> None:
+        """Publish the status unless that was done meanwhile: a status after the end of a turn would be late."""
         if self._status_changed:
             self._status_changed = False
             self.publish_status()
@@ -148,6 +155,7 @@ class Presenter:
             closed = "rejected" if tool_call_id in rejected else status
             patch = ToolCallPatch(tool_call_id=tool_call_id, status=closed)
             self._tool_call(updates.ToolCallChanged(patch, announced=False))
+        self.caught_up()
 
     def redraw(self, after: bool = False) -> None:
         """Publish the transcript and the commands again; with `after` only the blocks after those of another host."""
@@ -168,8 +176,10 @@ class Presenter:
         self._publish_stale()
         if isinstance(event, events.TurnEnd):
             self.on_turn_end()
-        if isinstance(event, events.TurnStart):
+        elif isinstance(event, events.TurnStart):
             self._suggestion = None
+        elif isinstance(event, events.Status):
+            self._status_changed = False
         if event is not None:
             self.on_told(event)
             self._editor.publish(event)
@@ -212,8 +222,7 @@ class Presenter:
             return
         self._status_changed |= self._activity.call(call, was_open=bool(changed.patch.passed))
         self._call_changed(call, changed.patch)
-        if call.finished and call.kind in WRITES_FILES:
-            self.publish(events.FilesMaybeChanged(session=self._key))
+        self._files_changed |= call.finished and call.kind in WRITES_FILES
 
     def _call_changed(self, call: ToolCall, patch: ToolCallPatch) -> None:
         for listener in self.on_call:

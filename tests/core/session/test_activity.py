@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from acp_nvim.acp.tool_call import ToolCall
+from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
+from acp_nvim.acp.updates import ToolCallChanged
 from acp_nvim.session.transcript.metadata import Activity
+from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.ui import events
 from tests.core.session.host import Host
+from tests.support.fake_editor import FakeEditor
+
+STATUS = events.StatusView("it", "it", "running", "/", 0, 0)
 
 
 def call(call_id: str, status: str = "pending", **more: Any) -> ToolCall:
@@ -81,6 +87,22 @@ def activities(host: Host) -> list[str | None]:
         if not told or told[-1] != event.status.activity:
             told.append(event.status.activity)
     return told
+
+
+def test_a_status_that_was_told_meanwhile_is_not_told_again_before_the_next_batch() -> None:
+    editor, waiting = FakeEditor(), list[Callable[[], None]]()
+    editor.before_batch = waiting.append  # type: ignore[method-assign]
+    presenter = Presenter(1, "/", editor, lambda: presenter.publish(events.Status(session=1, status=STATUS)))
+    presenter.metadata.begin_turn()
+    for told in (False, True):
+        presenter.update(ToolCallChanged(ToolCallPatch(tool_call_id=f"c{told}", title=f"Run {told}")))
+        presenter.caught_up()
+        if told:
+            presenter.publish_status()
+            presenter.publish(events.TurnEnd(session=1, stop_reason="end_turn"))
+        waiting.pop()()
+        kinds = [type(one) for one in editor.events if not isinstance(one, events.ToolCall)]
+        assert kinds == ([events.Status] * 2 + [events.TurnEnd] if told else [events.Status])
 
 
 @pytest.mark.anyio

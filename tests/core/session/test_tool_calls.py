@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim.acp.tool_call import ToolCallPatch
+from acp_nvim.acp.updates import ToolCallChanged
 from acp_nvim.session.transcript.call_views import CALL_ITEMS
+from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.ui import events
 from tests.core.session.host import Host
+from tests.support.fake_editor import FakeEditor
 
 pytestmark = pytest.mark.anyio
 
@@ -162,3 +166,12 @@ async def test_of_very_many_items_the_first_and_the_last_are_shown_and_the_rest_
     assert call.content[CALL_ITEMS] == events.OtherItem("… 900 more items …")
     assert call.content[-1] == events.TextItem("999")
     assert len(call.content) == 2 * CALL_ITEMS + 1
+
+
+def test_calls_that_are_closed_between_turns_are_shown_at_once() -> None:
+    editor = FakeEditor()
+    presenter = Presenter(1, "/", editor, lambda: None)
+    presenter.update(ToolCallChanged(ToolCallPatch(tool_call_id="c", kind="read", status="in_progress")))
+    presenter.caught_up()
+    presenter.close_calls("cancelled", set())
+    assert [one.call.status for one in editor.all(events.ToolCall)] == ["in_progress", "cancelled"]

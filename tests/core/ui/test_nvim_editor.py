@@ -74,6 +74,53 @@ def piece(text: str) -> events.Append:
     return events.Append(session=1, block=1, kind="agent", text=text)
 
 
+async def test_what_changes_often_is_published_once_for_each_batch() -> None:
+    async with running() as (editor, rpc):
+        published = 0
+
+        def publish() -> None:
+            nonlocal published
+            published += 1
+            editor.publish(events.Notice(session=1, block=published, level="info", text=str(published)))
+
+        editor.before_batch(publish)
+        await rpc.until_calls(1)
+        for _ in range(10):
+            editor.publish(piece("a"))
+            editor.before_batch(publish)
+        assert published == 1
+        rpc.answer()
+        await rpc.until_calls(2)
+        assert published == 2
+        assert [one["type"] for one in rpc.calls[1][2]] == ["append", "notice"]
+
+
+async def test_what_cannot_be_published_before_a_batch_keeps_nothing_else_back() -> None:
+    async with running() as (editor, rpc):
+        lost: list[Exception] = []
+        editor.on_lost = lambda _session, error: lost.append(error)
+
+        def publish() -> None:
+            raise ValueError("no status")
+
+        editor.before_batch(publish)
+        editor.before_batch(lambda: editor.publish(piece("a")))
+        await rpc.until_calls(1)
+        assert [one["text"] for one in rpc.calls[0][2]] == ["a"]
+        assert [str(one) for one in lost] == ["no status"]
+
+
+async def test_all_is_told_only_when_what_waits_for_a_batch_was_sent() -> None:
+    async with running() as (editor, rpc):
+        editor.publish(piece("a"))
+        await rpc.until_calls(1)
+        editor.before_batch(lambda: editor.publish(piece("b")))
+        rpc.answer()
+        rpc.answer()
+        await editor.told(1)
+        assert [one["text"] for one in rpc.calls[1][2]] == ["b"]
+
+
 async def test_the_first_event_goes_out_at_once_and_what_comes_meanwhile_is_one_batch() -> None:
     async with running() as (editor, rpc):
         editor.publish(piece("a"))
@@ -348,6 +395,7 @@ def fault(step: str) -> Iterator[None]:
         yield
 
 
-def plain_entry(entry: Any, event: Any, number: int) -> None:
+def plain_entry(entry: Any, event: Any, key: Any, number: int) -> None:
     """Without a look into the event."""
-    entry.event, entry.number, entry.session, entry.texts, entry.alive = event, number, 7, deque(), True
+    entry.event, entry.key, entry.number, entry.session = event, key, number, 7
+    entry.texts, entry.is_text, entry.alive = deque(), False, True
