@@ -73,6 +73,8 @@ class Activity(msgspec.Struct):
     changes: dict[str, FileChange] = {}
     in_background: bool = False
     """True if it may run on, for an unknown time, after the agent reports its end."""
+    told: str = ""
+    """The command line or the title as it was reported last, of which `words` is the first line without secrets."""
 
     def covers(self, moment: int) -> bool:
         """Return whether it may have changed a file at `moment` (nanoseconds since 1970)."""
@@ -169,20 +171,23 @@ class Work:
         self._add_write(f"write {path}", time_range, [path])
 
     def _activity(
-        self, kind: Literal["call", "command"], name: str, words: str, tool_call: str, finished: bool
+        self, kind: Literal["call", "command"], name: str, told: str, tool_call: str, finished: bool
     ) -> Activity:
         """Return the activity with that name; if it is reported again after its end, a new one."""
-        key, words = f"{kind} {name}", _first_line(words)
+        key = f"{kind} {name}"
         found = self._activities.get(key)
         if found is not None and found.time.ended is not None and not finished:
             self._activities[f"{key} until {found.time.ended}"] = self._activities.pop(key)
             found = None
+        if found is not None and found.told == told:
+            return found
+        words = _first_line(told)
         if found is None:
             slack = CALL_SLACK_NS if kind == "call" else COMMAND_SLACK_NS
             began = max(now() - slack, self._turns[-1].began if self._turns else 0)
             found = self._add(key, Activity(kind, words, tool_call, Interval(began)))
             self.write(Record(self.session, kind, began, name, words))
-        found.words = words or found.words
+        found.words, found.told = words or found.words, told
         return found
 
     def _end(self, key: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
@@ -28,30 +28,37 @@ def note_call(log: TurnLog, work: Work, call: ToolCall, patch: ToolCallPatch) ->
     """
     if not log.active:
         return
-    if patch.passed and call.finished:
-        _note(log, work, call, is_finished=False)  # it was open in between, perhaps once more
-    _note(log, work, call, call.finished)
+    was_open = bool(patch.passed) and call.finished  # in between, perhaps once more
+    ends = (False, True) if was_open else (call.finished,)
+    _note_command(work, call, ends)
+    _note_files(log, work, call, ends)
 
 
-def _note(log: TurnLog, work: Work, call: ToolCall, is_finished: bool) -> None:
-    command = named_command(call.raw_input)
+def _note_command(work: Work, call: ToolCall, ends: Sequence[bool]) -> None:
+    command = None if call.raw_input is None else named_command(call.raw_input)
     if call.kind == "execute" or (command is not None and call.kind == "other"):
         line = command.command if command is not None else call.title
         words = line if isinstance(line, str) else " ".join(line)
         given = call.raw_input if isinstance(call.raw_input, dict) else {}
-        in_background = any(given.get(name) is True for name in BACKGROUND)
-        work.command(f"call {call.tool_call_id}", words, call.tool_call_id, is_finished, in_background)
-    changes = {real: change for path, change in call.files() if change and (real := _real(log.roots, path))}
+        in_background = bool(given) and any(given.get(name) is True for name in BACKGROUND)
+        for is_finished in ends:
+            work.command(f"call {call.tool_call_id}", words, call.tool_call_id, is_finished, in_background)
+
+
+def _note_files(log: TurnLog, work: Work, call: ToolCall, ends: Sequence[bool]) -> None:
+    files = call.files()
+    changes = {real: change for path, change in files if change and (real := _real(log.roots, path))}
     paths = set(changes)
     if call.kind not in NO_CHANGE and call.kind != "execute":
-        named = [path for path, _ in call.files()]
+        named = [path for path, _ in files]
         paths |= {real for path in (*named, *_input(call)) if (real := _real(log.roots, path))}
     for change in changes.values():
         if change.old_path is not None and (real := _real(log.roots, change.old_path)):
             paths.add(real)
     if paths:
         words = call.title or call.name or call.kind
-        work.call(call.tool_call_id, words, paths, changes, is_finished)
+        for is_finished in ends:
+            work.call(call.tool_call_id, words, paths, changes, is_finished)
 
 
 def _input(call: ToolCall) -> Iterator[str]:
