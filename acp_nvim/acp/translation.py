@@ -216,7 +216,14 @@ def plan_entries(entries: Iterable[wire.PlanEntry]) -> list[updates.PlanEntry]:
 
 def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
     """Translate a tool call (a wire type of either version); `item` translates one item of its content."""
-    patch = ToolCallPatch(tool_call_id=call.tool_call_id, kind=call.kind, status=call.status)
+    patch = ToolCallPatch(
+        tool_call_id=call.tool_call_id,
+        name=call.name,
+        kind=call.kind,
+        status=call.status,
+        raw_output=call.raw_output,
+        meta=call.meta,
+    )
     if call.content is not UNSET:
         patch.content = [item(one) for one in call.content] if isinstance(call.content, list) else call.content
         patch.content_left, patch.lacks_content = left(call, "content"), lacks_inside(call, "content")
@@ -228,8 +235,6 @@ def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
         patch.locations_left = left(call, "locations")
     if call.raw_input is not UNSET:
         patch.raw_input, patch.lacks_input = call.raw_input, lacks(call, "rawInput")
-    patch.name, patch.raw_output, patch.meta = call.name, call.raw_output, call.meta
-    patch.cancellable = cancellable(getattr(call, "capabilities", UNSET))
     return patch
 
 

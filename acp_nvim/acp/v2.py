@@ -22,7 +22,7 @@ from acp_nvim.acp.dialect import Call, Dialect, Place, Way
 from acp_nvim.acp.elicitation import elicitation_asked
 from acp_nvim.acp.fields import given, lacks, left
 from acp_nvim.acp.terminal import Exit, TerminalPatch
-from acp_nvim.acp.tool_call import Item, Shown, TerminalShown
+from acp_nvim.acp.tool_call import Item, Shown, TerminalShown, ToolCallPatch
 from acp_nvim.acp.translation import (
     can_override,
     cancellable,
@@ -187,6 +187,12 @@ def _terminal(update: wire.TerminalUpdate) -> updates.Update:
     return updates.TerminalChanged(patch)
 
 
+def _patch(call: wire.ToolCallUpdate | wire.ToolCallUpdateFields) -> ToolCallPatch:
+    patch = tool_call_patch(call, _item)
+    patch.cancellable = cancellable(call.capabilities)
+    return patch
+
+
 def _bytes(data: str, member: str) -> bytes:
     try:
         return base64.b64decode(data, validate=True)
@@ -203,7 +209,7 @@ _TRANSLATIONS: dict[type, Callable[[Any], updates.Update]] = {
     wire.UserMessage: lambda one: updates.MessageReplaced("user", one.message_id, one.content),
     wire.StateUpdate: _state,
     wire.SubagentUpdate: subagent_changed,
-    wire.ToolCallUpdate: lambda one: updates.ToolCallChanged(tool_call_patch(one, _item)),
+    wire.ToolCallUpdate: lambda one: updates.ToolCallChanged(_patch(one)),
     wire.ToolCallContentChunk: lambda one: updates.ToolCallContentAdded(
         one.tool_call_id, _item(one.content), is_cut=lacks(one, "content")
     ),
@@ -239,7 +245,7 @@ def _permission(asked: wire.RequestPermissionRequest) -> answers.PermissionAsked
     )
     match given(asked.subject):
         case wire.ToolCallPermissionSubject(tool_call=call):
-            return replace(common, patch=tool_call_patch(call, _item), tool_call_id=call.tool_call_id)
+            return replace(common, patch=_patch(call), tool_call_id=call.tool_call_id)
         case wire.CommandPermissionSubject(command=command, cwd=cwd, tool_call_id=call_id):
             return replace(common, command=command, cwd=cwd, tool_call_id=given(call_id))
         case wire.UnknownRequestPermissionSubject(original=said):

@@ -55,6 +55,8 @@ class Background:
 
         `setting`: the agent has not answered yet to a setting that the user has changed, and may report its effect.
         """
+        if self._turn.running and not self._turn.open_ended:
+            return
         self._last_word = anyio.current_time()
         if self._turn.running or self._late is not None or (setting and _reports_setting(update)):
             return

@@ -266,9 +266,9 @@ class Session(ParentConversation):
         if isinstance(update, updates.StateChanged):
             self.turns.take_state(update)
         elif self.peer is None or self.turns.turn.take_message(update, self.peer.dialect.message_ids):
-            if self.peer is not None and self.connecting.replaying.is_over and not isinstance(update, ABOUT):
+            if self.peer is not None and self.connecting.replaying.is_over and type(update) not in ABOUT:
                 self.turns.background.heard(update, self.configuration.is_asking)
-            if isinstance(update, updates.SessionMessage | updates.SessionMessageChunk):
+            if isinstance(update, (updates.SessionMessage, updates.SessionMessageChunk)):
                 self.messages.take(update)
             else:
                 self.presenter.update(update)

@@ -171,7 +171,7 @@ class Subagent(ParentConversation):
             if self.takes(update):
                 self.messages.take(update)
         elif self.takes(update):
-            if not (isinstance(update, ABOUT) or self.is_replaying):
+            if not (type(update) in ABOUT or self.is_replaying):
                 self.work.heard(update, self.name)
             self.presenter.update(update)
 

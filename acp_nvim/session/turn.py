@@ -117,7 +117,7 @@ class Turn:
         With message ids (`ids`, version 2) the first user message is the echo, one for each prompt; without them, all
         user messages while the turn runs. Any other message shows that the agent works.
         """
-        if not isinstance(update, MessageChunk | MessageReplaced):
+        if not isinstance(update, (MessageChunk, MessageReplaced)):
             return True
         if update.role != "user":
             self._works()

@@ -28,13 +28,15 @@ REPLAY_QUIET_SECONDS: Final = 0.3
 REPLAY_SECONDS: Final = 10.0
 """Limit for a replay: later updates are new."""
 
-ABOUT = (
-    updates.StateChanged,
-    updates.CommandsReplaced,
-    updates.ModeChanged,
-    updates.ConfigReplaced,
-    updates.SessionInfoChanged,
-    updates.UsageChanged,
+ABOUT: Final[frozenset[type]] = frozenset(
+    {
+        updates.StateChanged,
+        updates.CommandsReplaced,
+        updates.ModeChanged,
+        updates.ConfigReplaced,
+        updates.SessionInfoChanged,
+        updates.UsageChanged,
+    }
 )
 """Updates about the session itself, which hold during a replay, too."""
 
@@ -68,7 +70,7 @@ class Replaying:
 
     def takes(self, update: updates.Update) -> bool:
         """Return whether to show an update; False if it repeats what the chat shows already."""
-        if isinstance(update, ABOUT):
+        if type(update) in ABOUT:
             if isinstance(update, updates.StateChanged) and update.state == "running":
                 self.end()
             return True

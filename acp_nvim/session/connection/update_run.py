@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Final
 
 import msgspec
+from msgspec import UNSET
 
 from acp_nvim.acp.schema_common import TextContent
+from acp_nvim.acp.tool_call import Shown, ToolCallPatch
 from acp_nvim.acp.updates import MessageChunk, ToolCallChanged, ToolCallContentAdded, Update
 
 CONTAINER_BYTES: Final = 150
 """Memory of an object or array without its contents: 56 to 232 bytes."""
+PLAIN_BYTES: Final = 500
+"""Memory of the containers of an update with one text."""
 VALUE_BYTES: Final = 50
 """Memory of a value in it: 24 to 100 bytes."""
 
@@ -18,10 +22,23 @@ VALUE_BYTES: Final = 50
 def measured(update: Update, params: msgspec.Raw) -> Update:
     """Set the memory size of an update of a tool call, which may be large."""
     if type(update) is ToolCallChanged:
-        update.patch.size = memory(params)
+        patch = update.patch
+        patch.size = len(params) + PLAIN_BYTES if _is_plain(patch) else memory(params)
     elif type(update) is ToolCallContentAdded:
         return msgspec.structs.replace(update, size=memory(params))
     return update
+
+
+def _is_plain(patch: ToolCallPatch) -> bool:
+    """Return whether an update has at most one text, so that it takes hardly more memory than its JSON."""
+    if not (patch.raw_input is patch.raw_output is patch.meta is patch.locations is UNSET):
+        return False
+    if not patch.content:
+        return True
+    item = patch.content[0]
+    if len(patch.content) > 1 or type(item) is not Shown or type(item.block) is not TextContent:
+        return False
+    return item.block.meta is item.block.annotations is UNSET
 
 
 def memory(params: msgspec.Raw) -> int:

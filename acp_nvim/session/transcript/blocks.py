@@ -78,24 +78,31 @@ class CallBlock:
 
     def apply(self, patch: ToolCallPatch, now: float) -> bool:
         """Apply an update; return whether anything that is shown has changed."""
-        shown = [one for one in self.call.content if isinstance(one, Diff)] or self.past_diffs
-        before = self.call.status
+        before, shown = self.call.status, self.call.content
         changed = self.call.apply(patch)
         if patch.content is not UNSET:
-            content = self.call.content
-            self.past_diffs = () if not content or any(isinstance(one, Diff) for one in content) else shown
+            self._replaced(shown)
             if changed:
                 self._cut = ()
-        for status in (*(patch.passed or ()), self.call.status):
-            if status != before:
-                is_final, changed = status in FINISHED, True
-                if before == "pending" and not is_final:  # the wait for a permission is no work
-                    self._started = now
-                self._ended = now if is_final else None
-            before = status
-        parent = parent_of(patch.meta) or self.parent
-        changed, self.parent = changed or parent != self.parent, parent
+        if patch.status is not UNSET:
+            for status in (*(patch.passed or ()), self.call.status):
+                if status != before:
+                    is_final, changed = status in FINISHED, True
+                    if before == "pending" and not is_final:  # the wait for a permission is no work
+                        self._started = now
+                    self._ended = now if is_final else None
+                before = status
+        if patch.meta and (parent := parent_of(patch.meta) or self.parent) != self.parent:
+            changed, self.parent = True, parent
         return changed
+
+    def _replaced(self, before: Sequence[Item]) -> None:
+        """Keep the diffs of the content `before`, if the content that has replaced it shows no diff."""
+        content = self.call.content
+        if not content or Diff in map(type, content):
+            self.past_diffs = ()
+        elif Diff in map(type, before):
+            self.past_diffs = [one for one in before if isinstance(one, Diff)]
 
     def cut_diff(self, diff: Diff, cut: Callable[[Diff], list[DiffItem]]) -> list[DiffItem]:
         """Return `cut(diff)`, cached while the call has this diff: cutting a large one is slow."""
@@ -132,12 +139,14 @@ class CallBlock:
     def items(self) -> list[Item]:
         """Return all that it shows: its past diffs, its content, and the terminals reported by its updates."""
         content = self.call.content
+        if not (self.terminals or self.past_diffs):
+            return content
         named = {one.terminal_id for one in content if isinstance(one, TerminalShown)}
         more = (TerminalShown(terminal_id) for terminal_id in self.terminals if terminal_id in self.reported - named)
         return [*self.past_diffs, *content, *more]
 
 
-def parent_of(meta: dict[str, Any] | UnsetType | None) -> str | None:
+def parent_of(meta: dict[str, Any] | UnsetType) -> str | None:
     """Return the id of a call's parent from its metadata, which the protocol does not define.
 
     claude-agent-acp has `claudeCode.parentToolUseId`, others `parentToolCallId`.

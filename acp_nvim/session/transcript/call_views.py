@@ -31,9 +31,11 @@ Find = Callable[[str], CallBlock | None]
 def call_view(block: CallBlock, find: Find, before: Block | None, limits: TextLimits = IN_CHAT) -> views.CallView:
     """Return the view of a tool call, cut to `limits`; `before` is the preceding block."""
     call = block.call
-    depth, parent = _depth(block, find), find(block.parent) if block.parent else None
+    depth, under = _depth(block, find), None
+    if block.parent and (parent := find(block.parent)) is not None:
+        is_near = isinstance(before, CallBlock) and block.parent in (before.call.tool_call_id, before.parent)
+        under = None if is_near else title(parent)
     started, ended = block.times()
-    is_near = isinstance(before, CallBlock) and block.parent in (before.call.tool_call_id, before.parent)
     return views.CallView(
         id=call.tool_call_id,
         title=title(block),
@@ -43,7 +45,7 @@ def call_view(block: CallBlock, find: Find, before: Block | None, limits: TextLi
         locations=places(call.locations),
         parent=block.parent if depth else None,
         depth=depth,
-        under=title(parent) if parent and not is_near else None,
+        under=under,
         started=started,
         ended=ended,
         locations_left=call.locations_left,
@@ -68,6 +70,8 @@ def pretty(value: object) -> str | None:
 
 def _depth(block: CallBlock, find: Find) -> int:
     """Return the nesting depth of a call. Agents may report cycles."""
+    if not block.parent:
+        return 0
     depth, seen = 0, {block.call.tool_call_id}
     while block.parent and block.parent not in seen and depth < NESTING:
         above = find(block.parent)

@@ -80,16 +80,15 @@ class ToolCalls:
         An unknown id creates a call. Some agents reuse ids in the next turn: an announcement of an id that is new in
         the running turn creates a call, while an update may still concern one of an earlier turn.
         """
-        number, fresh = self._call(changed.patch.tool_call_id, changed.announced)
-        block = self._call_at(number)
-        call, different = block.call, block.apply(changed.patch, self.clock()) or fresh
+        patch = changed.patch
+        number, block, fresh = self._call(patch.tool_call_id, changed.announced)
+        call, different = block.call, block.apply(patch, self.clock()) or fresh
         if call.finished:
             self.on_end(call.tool_call_id)
-        size = changed.patch.size
-        if size is not UNSET:
-            self._grow(number, size, replaced=changed.patch.content is not UNSET)
+        if patch.size is not UNSET:
+            self._grow(number, block, patch.size, replaced=patch.content is not UNSET)
         if different:
-            self._changed(number, call.content if changed.patch.content else ())
+            self._changed(number, call.content if patch.content else ())
         for news in changed.terminals:
             terminal_id = news.patch.terminal_id if isinstance(news, TerminalChanged) else news.terminal_id
             if len(block.reported) < CONTENT_ITEMS:
@@ -108,12 +107,12 @@ class ToolCalls:
 
     def add_content(self, added: ToolCallContentAdded) -> None:
         """Append an item to the content of a tool call."""
-        number, _ = self._call(added.tool_call_id, announced=False)
-        call = self._call_at(number).call
+        number, block, _ = self._call(added.tool_call_id, announced=False)
+        call = block.call
         if len(call.content) < CONTENT_ITEMS:
             call.append(added.item)
             call.lacks_content |= added.is_cut
-            self._grow(number, added.size)
+            self._grow(number, block, added.size)
             self._changed(number, (added.item,))
         else:
             call.content_left += 1
@@ -185,19 +184,19 @@ class ToolCalls:
         """Return the ids of the running turn's tool calls that are still open."""
         return [one for one in self._turn_calls if not self._call_at(self._calls[one]).call.finished]
 
-    def _call(self, tool_call_id: str, announced: bool) -> tuple[int, bool]:
-        """Return the number of a tool call's block, and whether it is new."""
+    def _call(self, tool_call_id: str, announced: bool) -> tuple[int, CallBlock, bool]:
+        """Return the number of a tool call's block, the block, and whether it is new."""
         number = self._calls.get(tool_call_id)
-        fresh = number is None or (announced and not self._turn_calls.get(tool_call_id))
-        if number is None or fresh:
-            block = CallBlock(ToolCall(tool_call_id=tool_call_id), self.clock())
-            number = self._calls[tool_call_id] = self._add(block)
-        self._turn_calls[tool_call_id] = fresh or self._turn_calls.get(tool_call_id, False)
-        return number, fresh
+        if number is not None and (not announced or self._turn_calls.get(tool_call_id)):
+            self._turn_calls.setdefault(tool_call_id, False)
+            return number, self._call_at(number), False
+        block = CallBlock(ToolCall(tool_call_id=tool_call_id), self.clock())
+        number = self._calls[tool_call_id] = self._add(block)
+        self._turn_calls[tool_call_id] = True
+        return number, block, True
 
-    def _grow(self, number: int, size: int, replaced: bool = False) -> None:
+    def _grow(self, number: int, block: CallBlock, size: int, replaced: bool = False) -> None:
         """Count `size` more bytes for a call, or instead of its earlier ones; forget the texts of the oldest calls."""
-        block = self._call_at(number)
         before, block.size = block.size, max(block.size, size) if replaced else block.size + size
         self._size += block.size - before
         self._large.setdefault(number)
