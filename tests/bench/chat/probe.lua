@@ -13,7 +13,7 @@ function M.watch(bufnr)
       local now = hrtime()
       local lines = api.nvim_buf_get_lines(bufnr, math.max(after - 3, 0), after, false)
       for at = #lines, 1, -1 do
-        local number = tonumber(lines[at]:match("^.*#(%d+);"))
+        local number = lines[at]:find("#", 1, true) and tonumber(lines[at]:match("^.*#(%d+);"))
         if number then
           if number > M.last then
             M.last = number

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench.chat import calls, texts
-from tests.bench.chat.stage import Floor, Ours, Stage, Stalls, Who, at_once, stage
+from tests.bench.chat.stage import NO_RECORD, Floor, Ours, Stage, Stalls, Who, at_once, stage
 from tests.support.screen import ScreenEditor
 
 TURNS = 100
@@ -119,4 +119,4 @@ def stalls(directory: Path, who: Who) -> Stalls:
 
 
 def _load(on: Stage) -> None:
-    on.editor.lua("floor.load()" if isinstance(on, Floor) else LOAD)
+    on.editor.lua("floor.load()" if isinstance(on, Floor) else f"{NO_RECORD}\n{LOAD}")

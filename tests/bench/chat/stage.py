@@ -26,6 +26,9 @@ STILL_SHARE = 0.02
 BEFORE, AFTER = 0.01, 0.1
 """Seconds around a turn in which stalls count."""
 
+NO_RECORD = 'vim.api.nvim_clear_autocmds({ event = "User", pattern = "Acp*" })'
+"""Ends the tests' own record of all that is told, which costs as much as to show it."""
+
 Who = Literal["ours", "floor"]
 WHO: tuple[Who, Who] = ("ours", "floor")
 Step = dict[str, Any]
@@ -169,8 +172,7 @@ class Ours(Stage):
         self.editor.command("AcpChat it")
         self.editor.wait_until('require("acp_nvim").status().state == "idle"')
         self.editor.lua('probe.watch(require("acp_nvim.sessions").last_used().bufnr)')
-        # the tests' own record of all that is told, which costs as much as to show it
-        self.editor.lua('vim.api.nvim_clear_autocmds({ event = "User", pattern = "Acp*" })')
+        self.editor.lua(NO_RECORD)
         self.editor.command("autocmd User AcpTurnEnd lua probe.ended = true")
 
     def say(self, turn: str) -> None:
