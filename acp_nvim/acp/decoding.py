@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
-from msgspec import inspect
+from msgspec import UNSET, inspect
 
 from acp_nvim import decoders
 from acp_nvim.acp.field_limits import TEXT_CHARS, WORD_CHARS
@@ -35,14 +35,21 @@ def decode(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
     """
     try:
         try:
-            was_cut = len(raw) > LIST_ENTRIES and _LEFT_OUT in bytes(raw)
-            if not was_cut:
-                return decoders.decode(raw, kind)
+            decoded = decoders.decode(raw, kind)
+            if not _was_cut(raw, decoded):
+                return decoded
         except msgspec.ValidationError:
             pass
         return convert(msgspec.json.decode(raw), kind)
     except RecursionError as error:
         raise msgspec.ValidationError("JSON that is nested too deeply") from error
+
+
+def _was_cut(raw: bytes | msgspec.Raw, decoded: Any) -> bool:
+    """Return whether parts of a message were dropped while it arrived, which its outermost object tells, too."""
+    if isinstance(decoded, Wire):
+        return decoded.left_out is not UNSET
+    return len(raw) > LIST_ENTRIES and _LEFT_OUT in bytes(raw)
 
 
 def convert(value: Any, to: type[T]) -> T:

@@ -71,6 +71,11 @@ class DialectV1(Dialect):
         """Build the decoder of `session/update`, which takes 7 ms."""
         decoders.json_decoder(wire.SessionNotification)
 
+    @staticmethod
+    def prepare_question() -> None:
+        """Build the decoder of `session/request_permission`, which takes 2 ms."""
+        decoders.json_decoder(wire.RequestPermissionRequest)
+
     def update(self, params: msgspec.Raw) -> tuple[str, updates.Update]:
         """See `Dialect.update`."""
         try:

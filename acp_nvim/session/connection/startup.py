@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import anyio
+import anyio.to_thread
 import msgspec
 
 from acp_nvim.acp.answers import Initialized
@@ -24,11 +25,15 @@ from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, RpcError
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import IDLE_SECONDS
 from acp_nvim.session import failures
+from acp_nvim.traffic.masking import masked
+from acp_nvim.workspace import guarded_names
 
 log = logging.getLogger(__name__)
 
 PREPARE_SECONDS: Final = 0.05
 """Time from the handshake until the decoder of updates is built, which takes 7 ms; a fast agent is then ready."""
+QUESTION_SECONDS: Final = 0.4
+"""Time from then until what a question needs is built, 20 ms: a replay is over, and no model has asked by then."""
 
 _VARIABLE = pattern(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -162,9 +167,20 @@ async def initialize(
 
 
 async def prepare() -> None:
-    """Build what the first update needs: by then a fast agent has opened the session, a slow one still works at it."""
+    """Build what the first update needs: by then a fast agent has opened the session, a slow one still works at it.
+
+    Then what the first question and the first command need: the user would wait for it, and so would the agent.
+    """
     await anyio.sleep(PREPARE_SECONDS)
     DialectV1.prepare()
+    await anyio.sleep(QUESTION_SECONDS)
+    DialectV1.prepare_question()
+    await anyio.to_thread.run_sync(_compile)
+
+
+def _compile() -> None:
+    guarded_names.prepare()
+    masked("a command line")
 
 
 async def _answer(definition: AgentDefinition, v2: bool, request: Request) -> msgspec.Raw:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
+from unittest.mock import Mock
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.agents.definition import AgentDefinition, PathPair
-from acp_nvim.session.connection.startup import Launch, in_terminal, launch, path_map
+from acp_nvim.session.connection.startup import Launch, in_terminal, launch, path_map, prepare
+from acp_nvim.traffic.masking import masked
+from acp_nvim.workspace.guarded_names import why_guarded
 
 ENV = {"PLACE": "/there", "API_KEY": "s3cret"}
 
@@ -94,3 +100,14 @@ def test_a_directory_with_any_name_is_gone_to(tmp_path: Path) -> None:
 def test_what_is_no_name_of_a_variable_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="cannot be the name of a variable"):
         started(definition(prefix=["box"], env={name: ""}))
+
+
+@pytest.mark.anyio
+async def test_what_a_first_question_needs_is_built_after_the_handshake(monkeypatch: pytest.MonkeyPatch) -> None:
+    await prepare()
+    monkeypatch.setattr(re, "compile", Mock(side_effect=AssertionError("compiled while the user waits")))
+    monkeypatch.setattr(msgspec.json, "Decoder", Mock(side_effect=AssertionError("built while the user waits")))
+    assert why_guarded(["src", "main.py"]) is None
+    assert masked("make all") == "make all"
+    params = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": []}
+    assert DialectV1().asked("session/request_permission", msgspec.Raw(msgspec.json.encode(params)))[0] == "s"
