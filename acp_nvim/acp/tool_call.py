@@ -164,8 +164,13 @@ class ToolCall(msgspec.Struct, kw_only=True):
 
     def files(self) -> list[tuple[str, FileChange | None]]:
         """Return the paths that it names: those of its diffs with their changes, and those of its locations."""
-        changes = [change for item in self.content if isinstance(item, Diff) for change in item.changes]
-        return [*((change.path, change) for change in changes), *((one.path, None) for one in self.locations)]
+        found: list[tuple[str, FileChange | None]] = []
+        for item in self.content:
+            if isinstance(item, Diff):
+                found += [(change.path, change) for change in item.changes]
+        if self.locations:
+            found += [(one.path, None) for one in self.locations]
+        return found
 
     @property
     def incomplete(self) -> bool:

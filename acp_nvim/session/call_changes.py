@@ -47,6 +47,8 @@ def _note_command(work: Work, call: ToolCall, ends: Sequence[bool]) -> None:
 
 def _note_files(log: TurnLog, work: Work, call: ToolCall, ends: Sequence[bool]) -> None:
     files = call.files()
+    if not files and call.raw_input is None:
+        return
     changes = {real: change for path, change in files if change and (real := _real(log.roots, path))}
     paths = set(changes)
     if call.kind not in NO_CHANGE and call.kind != "execute":
