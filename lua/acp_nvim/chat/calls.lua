@@ -38,7 +38,9 @@ local function icon(name, otherwise)
   return own[name] or icons[name] or own[otherwise] or icons[otherwise]
 end
 
-local function marks(kind, status, group, depth)
+local function marks(name, status, group, depth)
+  local line = Lines.one_line(name)
+  local kind = line ~= "" and line or "other"
   local before = {
     { icon(status, "in_progress") .. " ", group },
     { icon(kind, "other") .. " ", "AcpToolKind" },
@@ -59,6 +61,7 @@ local cache_config
 local count = 0
 
 ---Returns the same table for all calls with equal marks.
+---@param kind string as the agent reports it
 local function cached_marks(kind, status, group, depth)
   if cache_config ~= config.get() or count >= CALL_MARKS then
     cache, cache_config, count = {}, config.get(), 0
@@ -95,16 +98,15 @@ end
 local function build_head(call)
   -- an unknown status counts as still in progress (v2, ToolCallStatus)
   local status = STATUS[call.status] or { group = "AcpToolDetail", words = Lines.one_line(call.status) }
-  local kind = Lines.one_line(call.kind)
-  local before = cached_marks(kind ~= "" and kind or "other", call.status or "", status.group, call.depth or 0)
+  local before = cached_marks(call.kind or "", call.status or "", status.group, call.depth or 0)
   return { before = before, title = title_of(call), after = after_title(call, status) }
 end
 
+---@param title string of its first line
 ---@return acp.Rendered
-local function render(call, cwd)
+local function render(call, title, cwd)
   local key = config.keys("details")[1]
   local out = Lines.new(nil, key and (" (%s: all of it)"):format(key))
-  local title = title_of(call)
   out:add({ title })
   content.add_title_rest(out, call.title, limits.output_lines)
   content.add_locations(out, call, title, cwd)
@@ -157,7 +159,7 @@ function M.show(session, event)
     and vim.deep_equal(before.content, call.content)
     and vim.deep_equal(before.locations, call.locations)
   if not same_lines then
-    local rendered = render(call, session.cwd)
+    local rendered = render(call, head.title, session.cwd)
     title_bytes = #rendered.lines[1]
     block, row = transcript.draw(session, event.block, "tool_call", rendered)
   elseif vim.deep_equal(block.head, head) then

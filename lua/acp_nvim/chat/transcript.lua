@@ -105,15 +105,18 @@ function M.forget_blocks(session)
   end
 end
 
----Adds a block at the end, below an empty line for its header.
+---Adds a block at the end, below an empty line for its header, which is added to `lines`.
 ---@return acp.Block
 ---@return integer row of its first line
 local function add_block(transcript, id, kind, lines)
   local bufnr = transcript.bufnr
   local row = api.nvim_buf_line_count(bufnr)
-  local with_gap = #transcript.order > 0 and vim.list_extend({ "" }, lines) or lines
-  api.nvim_buf_set_lines(bufnr, row, row, true, with_gap) -- a single change of the buffer
-  row = row + #with_gap - #lines
+  local has_gap = #transcript.order > 0
+  if has_gap then
+    table.insert(lines, 1, "")
+  end
+  api.nvim_buf_set_lines(bufnr, row, row, true, lines) -- a single change of the buffer
+  row = has_gap and row + 1 or row
   local index, above = #transcript.order + 1, transcript.order[#transcript.order]
   local block = { id = id, kind = kind, mark = block_rows.mark(bufnr, row), index = index, above = above }
   transcript.order[index] = block

@@ -124,9 +124,10 @@ end
 
 ---Adds the lines of a title after its first, which may be the rest of a command.
 function M.add_title_rest(out, title, most)
-  local lines = vim.tbl_map(function(line)
-    return INDENT .. line
-  end, Lines.further_lines(title))
+  local lines = Lines.further_lines(title)
+  for index, line in ipairs(lines) do
+    lines[index] = INDENT .. line
+  end
   out:add_cut(lines, most)
 end
 
