@@ -76,10 +76,13 @@ class Grants:
         self._turn: object = None
         self._grants: list[Grant] = []
         self._ends: Counter[str] = Counter()
-        transcript.on_end = lambda tool_call_id: self._ends.update((tool_call_id,))
+        transcript.on_end = self._call_ended
 
     def __repr__(self) -> str:
         return f"<Grants {len(self._grants)}>"
+
+    def _call_ended(self, tool_call_id: str) -> None:
+        self._ends[tool_call_id] += 1
 
     def begin_turn(self) -> None:
         """Begin a turn, in which requests can make grants."""
