@@ -19,7 +19,7 @@ from acp_nvim.acp.diff import FileChange
 from acp_nvim.file_time import now
 from acp_nvim.limits import ENDS_SECONDS
 from acp_nvim.process.end_times import ended_at, ends_directory, forget_old
-from acp_nvim.tasks import Spawn
+from acp_nvim.tasks import Spawn, is_running
 from acp_nvim.traffic.masking import masked
 from acp_nvim.workspace.private_file import make_directory
 from acp_nvim.workspace.roots import Roots
@@ -73,8 +73,7 @@ class Activity(msgspec.Struct):
     changes: dict[str, FileChange] = {}
     in_background: bool = False
     """True if it may run on, for an unknown time, after the agent reports its end."""
-    told: str = ""
-    """The command line or the title as it was reported last, of which `words` is the first line without secrets."""
+    told: str = ""  # as it was reported last; `words` is its first line, without secrets
 
     def covers(self, moment: int) -> bool:
         """Return whether it may have changed a file at `moment` (nanoseconds since 1970)."""
@@ -174,8 +173,7 @@ class Work:
         self, kind: Literal["call", "command"], name: str, told: str, tool_call: str, finished: bool
     ) -> Activity:
         """Return the activity with that name; if it is reported again after its end, a new one."""
-        key = f"{kind} {name}"
-        found = self._activities.get(key)
+        found = self._activities.get(key := f"{kind} {name}")
         if found is not None and found.time.ended is not None and not finished:
             self._activities[f"{key} until {found.time.ended}"] = self._activities.pop(key)
             found = None
@@ -320,6 +318,7 @@ class WorkJournal:
         self._directory = Path(os.devnull)
         self.ends = os.devnull
         self._waiting: list[Record] = []
+        self._writing: anyio.Event | None = None
         self._has_failed = False
 
     def open(self, state: Path) -> None:
@@ -346,9 +345,9 @@ class WorkJournal:
 
     def add(self, record: Record) -> None:
         """Append a record, in one write with all that are added in the same step of the event loop."""
-        if not self._waiting:
-            self._spawn(self._write_soon)
         self._waiting.append(record)
+        if not is_running(self._writing):
+            self._writing = self._spawn(self._write_waiting)
 
     def read(self, name: str, session: int) -> Iterator[Record]:
         """Yield the records of a session from the journal with that name. Blocks."""
@@ -368,9 +367,12 @@ class WorkJournal:
         with suppress(OSError):
             (self._directory / f"{name}.jsonl").unlink()
 
-    async def _write_soon(self) -> None:
+    async def _write_waiting(self) -> None:
+        """Write what each step of the event loop adds, until one adds nothing: a flood needs one task, not hundreds."""
         await anyio.lowlevel.checkpoint()
-        self.close()
+        while self._waiting:
+            self.close()
+            await anyio.lowlevel.checkpoint()
 
     def close(self) -> None:
         """Write the records that are waiting. Blocks; a failure is logged once."""
