@@ -40,3 +40,20 @@ def test_no_key_is_mapped_outside_of_our_buffers(editor: Callable[..., HeadlessE
     ours = [one["lhs"] for one in maps if "Acp" in one["rhs"]]
     assert ours
     assert all(lhs.startswith("<Plug>(Acp") for lhs in ours)
+
+
+def test_the_first_command_loads_nothing_of_neovim_that_it_can_do_without(
+    editor: Callable[..., HeadlessEditor],
+) -> None:
+    """Each of these modules takes as long as three of ours, before the prompt can be seen."""
+    nvim = editor(agents={"some": {"command": ["some-agent"]}})
+    loaded = nvim.lua(
+        """
+        local rare = { "editorconfig", "vim.iter", "vim.lsp", "vim.treesitter" }
+        rare = vim.tbl_filter(function(name) return package.loaded[name] == nil end, rare)
+        vim.cmd("AcpChat some")
+        return { rare, vim.tbl_filter(function(name) return package.loaded[name] ~= nil end, rare) }
+        """
+    )
+    assert "editorconfig" in loaded[0]
+    assert loaded[1] == []

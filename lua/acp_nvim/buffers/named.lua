@@ -25,6 +25,7 @@ function M.get(name)
   local bufnr = left(name)
   if not bufnr then
     bufnr = api.nvim_create_buf(false, true)
+    vim.b[bufnr].editorconfig = false -- it is for files, and would be loaded by the name
     if not pcall(api.nvim_buf_set_name, bufnr, name) then
       pcall(api.nvim_buf_set_name, bufnr, ("%s#%d"):format(name, bufnr))
     end

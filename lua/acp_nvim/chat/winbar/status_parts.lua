@@ -140,9 +140,10 @@ function M.list(session)
   local usage = type(status.usage) == "table" and status.usage or {}
   local is_waiting = status.state == "waiting"
   local done, total = plan_of(session)
-  local others = vim.iter(sessions.all()):fold(0, function(count, other)
-    return count + (other ~= session and (other.unread or 0) > 0 and 1 or 0)
-  end)
+  local others = 0
+  for _, other in ipairs(sessions.all()) do
+    others = others + (other ~= session and (other.unread or 0) > 0 and 1 or 0)
+  end
   parts:add("activity", M.activity(status), { short = is_waiting and "waiting" or nil, cut = not is_waiting })
   parts:count("permissions", status.pending_permissions, "to allow", "?", "AcpPermission")
   parts:count("questions", status.pending_elicitations, "to answer", "?", "AcpPermission")
