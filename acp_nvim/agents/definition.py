@@ -1,7 +1,5 @@
 """The definition of an agent: its command, its environment, and its deviations from the protocol."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The part of the user's configuration that the host uses; Lua has validated it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import msgspec
