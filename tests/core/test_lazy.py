@@ -37,7 +37,7 @@ def test_no_expression_is_compiled_by_importing_the_host() -> None:
     """Those of the standard library and of packages count neither: they have compiled theirs before."""
     code = """
 import asyncio, logging, re, pynvim, msgspec, anyio.abc, anyio._backends._asyncio
-import hashlib, json, shlex, unicodedata, uuid
+import hashlib, json, shlex, unicodedata, urllib.parse, uuid
 was, compiled = re.compile, []
 re.compile = lambda pattern, flags=0: compiled.append(pattern) or was(pattern, flags)
 import acp_nvim.app
