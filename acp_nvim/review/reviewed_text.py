@@ -220,6 +220,7 @@ class ReviewedText:
         before = self._summary()
         form, block, lines = self._change_to(text)
         self._apply_user(block.i1, block.i2 - block.i1, lines, form)
+        self._current_text = text
         self._fit()
         return before != self._summary()
 

@@ -22,6 +22,7 @@ from acp_nvim.workspace.line_differences import difference
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
 from acp_nvim.workspace.saves import Saves
+from acp_nvim.workspace.text_lines import TextLines
 
 BUFFER_TEXTS_BYTES: Final = 64 * 1024 * 1024
 """Maximum memory for cached texts of buffers: the largest file that is served fits."""
@@ -127,6 +128,7 @@ class OpenFiles:
         self._directories = directories
         self.on_read: Callable[[str, OpenText | None], Awaitable[None]] = _ignore_read
         self._texts = BufferTexts()
+        self._lines = TextLines("")
         self._few = anyio.Semaphore(FOLLOWED_AT_ONCE)
         self._unreadable: dict[str, str] = {}
         self._locks: WeakValueDictionary[str, anyio.Lock] = WeakValueDictionary()
@@ -169,6 +171,12 @@ class OpenFiles:
                 return current
             await self._follow(path, current, buffer.stamp)
         raise FileRefusedError(f"{path} is being changed all the time; try again")
+
+    def lines(self, text: str) -> TextLines:
+        """Return the lines of a text, as they were last used if it is the same: an agent reads part after part."""
+        if self._lines.text is not text:
+            self._lines = TextLines(text)
+        return self._lines
 
     async def saved(self, path: str, buffer: OpenText) -> str:
         """Return the text in the file, which is all that an agent can have seen without asking us."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Iterator
+from typing import Final
 
 import anyio.to_thread
 import msgspec
@@ -14,14 +14,13 @@ from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.line_differences import Block, differences
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
+from acp_nvim.workspace.text_lines import TextLines
 from acp_nvim.workspace.text_shape import MIXED, is_mac, lines_with_ends, put_together, take_apart
 
 PART_CHARS: Final = 256 * 1024
 """Maximum length in characters of a text that is compared with what the agent knows on the event loop, in 10 ms."""
 CUT_CHARS: Final = 8 * 1024 * 1024
 """Maximum length in characters of a text whose lines are cut out on the event loop, in 2 ms."""
-FOUND_LINES: Final = 200
-"""Number of lines that are found one after the other, in 20 µs."""
 
 
 async def read_text_file(files: OpenFiles, seen: LastSeen, path: str, line: int | None, limit: int | None) -> str:
@@ -39,16 +38,18 @@ async def read_text_file(files: OpenFiles, seen: LastSeen, path: str, line: int 
         if known is None and not seen.has(path):
             known = text if buffer is None else await files.saved(path, buffer)
         if known is not None:
-            view = text if known == text else await _off_the_loop(PART_CHARS, shown, known, text, line, limit)
+            view = text if known == text else await _shown(known, text, line, limit)
             await seen.remember(path, view)
-    return await _off_the_loop(CUT_CHARS, cut, text, line, limit)
+    if len(text) <= CUT_CHARS:
+        return files.lines(text).cut(line, limit)
+    return await anyio.to_thread.run_sync(cut, text, line, limit)
 
 
-async def _off_the_loop(most: int, find: Callable[..., str], *args: Any) -> str:
-    """Call `find`, in a thread if one of the texts has more than `most` characters."""
-    if all(len(one) <= most for one in args if isinstance(one, str)):
-        return find(*args)
-    return await anyio.to_thread.run_sync(find, *args)
+async def _shown(known: str, text: str, line: int | None, limit: int | None) -> str:
+    """Call `shown`, in a thread if one of the texts is long."""
+    if len(known) <= PART_CHARS and len(text) <= PART_CHARS:
+        return shown(known, text, line, limit)
+    return await anyio.to_thread.run_sync(shown, known, text, line, limit)
 
 
 def _checked(path: str, buffer: OpenText) -> str:
@@ -68,30 +69,7 @@ def _checked(path: str, buffer: OpenText) -> str:
 
 def cut(text: str, line: int | None, limit: int | None) -> str:
     """Return lines `line` to `line + limit - 1` with their ends; nothing past the end. Line 0 counts as 1."""
-    end = "\r" if is_mac(text) else "\n"
-    start = _after(text, end, max(line or 1, 1) - 1, 0)
-    return text[start:] if limit is None else text[start : _after(text, end, max(limit, 0), start)]
-
-
-def _after(text: str, end: str, count: int, start: int) -> int:
-    """Return the position after the `count`-th `end` from `start` on, or the length of the text if there are fewer.
-
-    For many it halves the text again and again, and counts in the first half: a tenth of the time of a split.
-    """
-    low, high = start, len(text)
-    while count > FOUND_LINES and high - low > FOUND_LINES:
-        middle = (low + high) // 2
-        there = text.count(end, low, middle)
-        if there < count:
-            low, count = middle, count - there
-        else:
-            high = middle
-    for _ in range(count):
-        found = text.find(end, low)
-        if found < 0:
-            return len(text)
-        low = found + 1
-    return low
+    return TextLines(text).cut(line, limit)
 
 
 class _Window(msgspec.Struct, frozen=True):
