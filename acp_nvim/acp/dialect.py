@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from itertools import groupby
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 import msgspec
@@ -17,7 +18,7 @@ from acp_nvim.acp.decoding import decode, salvage
 from acp_nvim.acp.elicitation import REQUEST_BYTES
 from acp_nvim.acp.fields import given
 from acp_nvim.acp.schema_common import ContentBlock
-from acp_nvim.acp.text_lines import text_lines
+from acp_nvim.acp.text_lines import may_be_text, text_lines
 from acp_nvim.acp.translation import config_options, read_most, read_nothing, read_page, read_providers, read_title
 from acp_nvim.acp.updates import MessageChunk, Update
 
@@ -90,6 +91,10 @@ class Dialect(ABC):
         """Decode a `session/update`: its session id, and the update."""
         decoded = decode(params, self._update_params)
         return decoded.session_id, self._translate(decoded.update)
+
+    def text_parts(self, lines: list[bytes | bytearray]) -> list[list[bytes | bytearray]]:
+        """Split lines, in their order, into those that are probably pieces of text, and others."""
+        return [list(part) for _, part in groupby(lines, may_be_text)]
 
     def text_updates(self, lines: Sequence[bytes | bytearray]) -> list[tuple[str, MessageChunk]] | None:
         """Decode whole lines that are all pieces of text, see `text_lines`; None if some are not."""

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
 from acp_nvim import decoders
 from acp_nvim.acp.fields import Id
 from acp_nvim.acp.schema_common import TextContent
-from acp_nvim.acp.updates import MessageChunk
+from acp_nvim.acp.updates import MessageChunk, Role
 
 
 class _Strict(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
@@ -35,15 +35,30 @@ class _AgentThought(_Strict, tag_field="sessionUpdate", tag="agent_thought_chunk
     message_id: Id | None = None
 
 
+class _UserText(_Strict, tag_field="sessionUpdate", tag="user_message_chunk"):
+    content: _Text
+    message_id: Id | None = None
+
+
 class _Params(_Strict):
     session_id: Id
-    update: _AgentText | _AgentThought
+    update: _AgentText | _AgentThought | _UserText
 
 
 class _Line(_Strict):
     jsonrpc: Literal["2.0"]
     method: Literal["session/update"]
     params: _Params
+
+
+_ROLES: Final[dict[type, Role]] = {_AgentText: "agent", _AgentThought: "thought", _UserText: "user"}
+_HEAD_BYTES: Final = 300
+"""Bytes of a line in which its kind is looked for: most agents write only the session's id before it, 40 bytes."""
+
+
+def may_be_text(line: bytes | bytearray) -> bool:
+    """Return whether a line is probably a piece of text."""
+    return line.find(b'_chunk"', 0, _HEAD_BYTES) > 0
 
 
 def text_lines(lines: Sequence[bytes | bytearray], needs_id: bool) -> list[tuple[str, MessageChunk]] | None:
@@ -64,7 +79,7 @@ def text_lines(lines: Sequence[bytes | bytearray], needs_id: bool) -> list[tuple
 def _runs(said: list[_Line]) -> Iterator[tuple[str, MessageChunk]]:
     for (session_id, kind, message_id), run in groupby(said, _place):
         text = "".join([line.params.update.content.text for line in run])
-        yield session_id, MessageChunk("agent" if kind is _AgentText else "thought", TextContent(text=text), message_id)
+        yield session_id, MessageChunk(_ROLES[kind], TextContent(text=text), message_id)
 
 
 def _place(line: _Line) -> tuple[Any, ...]:

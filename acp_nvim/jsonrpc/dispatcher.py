@@ -54,6 +54,9 @@ class Handler(Protocol):
     def notification(self, method: str, params: msgspec.Raw) -> None:
         """Handle a notification, which gets no answer. Must not block; an exception is reported as a bug."""
 
+    def parts(self, lines: list[Line]) -> list[list[Line]]:
+        """Split lines, in their order, so that those which `text` can probably handle are in parts of their own."""
+
     def text(self, lines: Sequence[Line]) -> bool:
         """Handle whole lines at once if all are the handler's most frequent notification; False: none was handled."""
 
@@ -134,6 +137,14 @@ class Dispatcher:
             if clock() > end:
                 return False
         return True
+
+    def parts(self, lines: list[Line]) -> list[list[Line]]:
+        """Split lines as the handler does, see `Handler.parts`."""
+        try:
+            return self._handler.parts(lines)
+        except Exception as error:
+            self.on_bug("splitting what came", error)
+            return [lines]
 
     def take_text(self, lines: list[Line]) -> bool:
         """Handle lines at once if the handler can, see `Handler.text`; they need not be UTF-8."""

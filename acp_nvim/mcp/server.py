@@ -157,6 +157,10 @@ class McpClient:
         """Report that a message could not be handled, through `on_bug`."""
         self._on_bug(error)
 
+    def parts(self, lines: list[bytes | bytearray]) -> list[list[bytes | bytearray]]:
+        """Return all of them as one part."""
+        return [lines]
+
     def text(self, lines: Sequence[bytes | bytearray]) -> bool:
         """Return False: no message of a client is that frequent."""
         return False

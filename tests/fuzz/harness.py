@@ -100,6 +100,10 @@ class _Handler:
     def bug(self, error: Exception) -> None:
         assert isinstance(error, Exception)
 
+    def parts(self, lines: list[Line]) -> list[list[Line]]:
+        """All of them."""
+        return [lines]
+
     def text(self, lines: Sequence[Line]) -> bool:
         """Take each by itself."""
         return False

@@ -154,6 +154,10 @@ class MessageRouter:
             if not self._run.takes(session_id, update):
                 self.flush((session_id, update))
 
+    def parts(self, lines: list[bytes | bytearray]) -> list[list[bytes | bytearray]]:
+        """Split lines into those that are probably text, and others."""
+        return self.dialect.text_parts(lines)
+
     def text(self, lines: Sequence[bytes | bytearray]) -> bool:
         """Route lines that are all text of sessions, which are decoded at once; return False if they are not."""
         said = self.dialect.text_updates(lines)

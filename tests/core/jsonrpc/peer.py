@@ -117,6 +117,10 @@ class RecordingHandler:
         """See `Handler`."""
         self.bugs.append(error)
 
+    def parts(self, lines: list[Line]) -> list[list[Line]]:
+        """All of them."""
+        return [lines]
+
     def text(self, lines: Sequence[Line]) -> bool:
         """Take each by itself."""
         return False
