@@ -32,7 +32,6 @@ _OF_BLOCKS: dict[type, type] = {
     events.Plan: events.Plan,
 }
 """Events that are coalesced with those of the same group and block, and their groups."""
-_GROUPS = frozenset(_OF_BLOCKS.values())
 _STATES = frozenset({events.Status, events.Location, events.FilesMaybeChanged, events.Commands, Config})
 """Events of which only a session's last one is sent."""
 
@@ -60,9 +59,6 @@ class Batches:
         """How many bytes a queue was served that never was empty; a new queue starts there."""
         self._open: dict[Key, _Entry] = {}
         self._terminals = TerminalStreams()
-        self._starting: set[int] = set()
-        self.retold = False
-        """Whether replayed history waits: the user wants all of it soon."""
 
     def __repr__(self) -> str:
         return f"<Batches {sum(len(queue.entries) for queue in self._queues.values())} waiting>"
@@ -96,15 +92,12 @@ class Batches:
         An event of a block is joined with one that waits for the same block, which keeps its place. A state replaces
         its predecessor, but at the end of the queue: the status `idle` must come after the text before it.
         """
-        kind = type(event)
-        if kind not in _OF_BLOCKS:
-            if isinstance(event, TerminalOutput):
-                self._terminals.add(event)
-                return
-            self._note_replay(event)
+        if isinstance(event, TerminalOutput):
+            self._terminals.add(event)
+            return
+        if isinstance(event, events.Reset):
+            self._open.clear()
         key = _key(event)
-        if self._starting and key is not None and key[0] in _GROUPS and key[1] in self._starting:
-            self.retold = True  # an agent that replays history before its session is ready (`session/load`)
         waiting = None if key is None else self._open.get(key)
         if waiting is not None:
             if waiting.join(event):
@@ -117,17 +110,6 @@ class Batches:
         queue.entries[entry.number] = entry
         if key is not None:
             self._open[key] = entry
-
-    def _note_replay(self, event: Event) -> None:
-        """Note whether the events that follow may be those of a replayed conversation."""
-        if isinstance(event, events.Reset):
-            self._open.clear()
-            self.retold = True
-        elif isinstance(event, events.Status):
-            if event.status.state == "starting":
-                self._starting.add(event.session)
-            else:
-                self._starting.discard(event.session)
 
     def take(self, limit: int = BATCH_BYTES) -> list[dict[str, object]]:
         """Return the next batch, of about `limit` bytes: at least one event, and output of terminals.
@@ -151,8 +133,6 @@ class Batches:
                 self.on_lost(getattr(entry.event, "session", None), error)
             if not entry.alive:
                 self._drop(entry)
-        if not self._queues:
-            self.retold = False
         batch.sort(key=itemgetter(0))  # stable: pieces of one text keep their order
         payloads = [payload for _, payload in batch]
         try:

@@ -99,8 +99,7 @@ class NvimEditor:
         self._publish_rest()
         sent = monotonic()
         self._next_at = sent + FRAME_SECONDS
-        retold = self._batches.retold
-        batch = self._batches.take(self._pace.limit(retold))
+        batch = self._batches.take(self._pace.room)
         more_waits = self._batches.backlog
         self._applying = batch
         try:
@@ -109,9 +108,9 @@ class NvimEditor:
             self._applying = []
             self._applied.set()
             self._applied = anyio.Event()
-        self._pace.applied(seconds, more_waits, retold)
+        self._pace.applied(seconds, more_waits)
         now = monotonic()
-        self._next_at = self._pace.next_at(sent, now, seconds, more_waits, retold)
+        self._next_at = self._pace.next_at(sent, now, seconds, more_waits)
         await anyio.sleep(max(0.0, self._next_at - now))
 
     def _publish_rest(self) -> None:

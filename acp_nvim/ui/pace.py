@@ -14,39 +14,25 @@ MOST_BATCH_BYTES: Final = 128 * 1024
 """Largest batch size, for the fastest machine: the text of one batch is drawn at once."""
 REST_SHARE: Final = 0.75
 """Pause before the next batch of a backlog, as a share of the time of the last one: Neovim draws and handles keys."""
-RETOLD_TIMES: Final = 2
-"""Factor for the size of a batch of replayed history: fewer of its screens are drawn, and nobody reads along."""
-RETOLD_REST_SHARE: Final = 0.25
-"""`REST_SHARE` for replayed history: the user waits for its end."""
 
 
 class Pace:
-    """Measures how long Neovim takes for a batch; `room` is the size of the next one, in bytes.
-
-    `retold`: the batch contains replayed history. It is larger, and the next one is sent sooner.
-    """
+    """Measures how long Neovim takes for a batch; `room` is the size of the next one, in bytes."""
 
     def __init__(self) -> None:
         self.room = BATCH_BYTES
 
-    def limit(self, retold: bool) -> int:
-        """Return the size of the next batch, in bytes."""
-        return self.room * RETOLD_TIMES if retold else self.room
-
-    def applied(self, seconds: float | None, more_waits: bool, retold: bool = False) -> None:
+    def applied(self, seconds: float | None, more_waits: bool) -> None:
         """Adapt the size to a batch that took Lua `seconds`; it was not a full one unless `more_waits`."""
         if seconds is None:
             return
-        target = BATCH_SECONDS * RETOLD_TIMES if retold else BATCH_SECONDS
-        wanted = self.room * target / max(seconds, target / 2)
+        wanted = self.room * BATCH_SECONDS / max(seconds, BATCH_SECONDS / 2)
         if wanted < self.room or more_waits:
             # limit the effect of a single batch, which may have met an unrelated pause
             changed = min(max(wanted, self.room / 2), self.room * 1.5)
             self.room = round(min(max(changed, LEAST_BATCH_BYTES), MOST_BATCH_BYTES))
 
-    def next_at(
-        self, sent: float, acknowledged: float, seconds: float | None, more_waits: bool, retold: bool = False
-    ) -> float:
+    def next_at(self, sent: float, acknowledged: float, seconds: float | None, more_waits: bool) -> float:
         """Return when the next batch may be sent: after a frame, or earlier for a backlog.
 
         `sent` and `acknowledged` are the times of the last batch, `seconds` is how long Neovim took to apply it; times
@@ -55,4 +41,4 @@ class Pace:
         frame = sent + FRAME_SECONDS
         if seconds is None or not more_waits:
             return frame
-        return min(frame, acknowledged + seconds * (RETOLD_REST_SHARE if retold else REST_SHARE))
+        return min(frame, acknowledged + seconds * REST_SHARE)

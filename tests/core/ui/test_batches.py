@@ -27,8 +27,8 @@ def tool_call(status: str, block: int = 2, session: int = 1, title: str = "T") -
     return events.ToolCall(session=session, block=block, call=events.CallView("c", title, "edit", status, [], []))
 
 
-def status(number: int, session: int = 1, state: str = "idle") -> Event:
-    view = events.StatusView("a", "A", state, "/", pending_permissions=0, queue=number)
+def status(number: int, session: int = 1) -> Event:
+    view = events.StatusView("a", "A", "idle", "/", pending_permissions=0, queue=number)
     return events.Status(session=session, status=view)
 
 
@@ -146,34 +146,6 @@ def test_many_small_blocks_are_bounded_too() -> None:
     for block in range(1000):
         batches.add(append("x", block=block))
     assert len(batches.take(100)) <= 20
-
-
-def is_retold(*waiting: Event) -> bool:
-    batches = Batches()
-    for event in waiting:
-        batches.add(event)
-    return batches.retold
-
-
-def test_what_an_agent_says_before_its_session_has_started_is_told_again() -> None:
-    starting = status(0, state="starting")
-    assert is_retold(starting, append("a"))
-    assert is_retold(starting, tool_call("completed"))
-    assert is_retold(starting, append("a"), status(0))
-    assert not is_retold(starting, append("a", session=2))
-    assert not is_retold(starting, status(0), append("a"))
-    assert not is_retold(starting, events.FilesMaybeChanged(session=1))
-
-
-def test_after_a_reset_everything_is_told_again_until_nothing_waits() -> None:
-    batches = Batches()
-    for event in (events.Reset(session=1), append("a" * 20)):
-        batches.add(event)
-    batches.take(10)
-    assert batches.retold
-    batches.take(1_000)
-    batches.add(append("b"))
-    assert not batches.retold
 
 
 def test_what_was_sent_is_not_joined() -> None:

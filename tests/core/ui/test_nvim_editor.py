@@ -213,14 +213,6 @@ async def test_the_next_batch_of_a_backlog_is_as_large_as_neovim_can_take_and_wa
     assert [len(call[2][0]["text"]) for call in calls] == [BATCH_BYTES, BATCH_BYTES // 2, BATCH_BYTES // 4]
 
 
-async def test_batches_of_what_is_told_again_are_larger() -> None:
-    async with running() as (editor, rpc):
-        editor.publish(events.Reset(session=1))
-        editor.publish(piece("a" * 4 * BATCH_BYTES))
-        calls = await rpc.until_calls(1)
-    assert sum(len(event.get("text", "")) for event in calls[0][2]) > 1.9 * BATCH_BYTES
-
-
 async def test_a_batch_that_neovim_cannot_take_does_not_stop_the_next() -> None:
     async with running() as (editor, rpc):
         editor.publish(piece("a"))

@@ -12,8 +12,6 @@ from acp_nvim.ui.pace import (
     LEAST_BATCH_BYTES,
     MOST_BATCH_BYTES,
     REST_SHARE,
-    RETOLD_REST_SHARE,
-    RETOLD_TIMES,
     Pace,
 )
 
@@ -44,18 +42,6 @@ def test_full_batches_become_as_large_as_lua_can_take_in_its_time(speed: float) 
         pace.applied(pace.room * speed, more_waits=True)
     wanted = min(max(BATCH_SECONDS / speed, LEAST_BATCH_BYTES), MOST_BATCH_BYTES)
     assert pace.room == pytest.approx(wanted, rel=0.01)
-
-
-def test_what_is_told_again_comes_in_larger_batches_and_sooner() -> None:
-    pace = Pace()
-    assert (pace.limit(retold=False), pace.limit(retold=True)) == (BATCH_BYTES, RETOLD_TIMES * BATCH_BYTES)
-    assert pace.next_at(0.0, 0.01, 0.008, more_waits=True, retold=True) == 0.01 + 0.008 * RETOLD_REST_SHARE
-
-
-def test_a_larger_batch_that_takes_longer_is_no_reason_for_smaller_ones() -> None:
-    pace = Pace()
-    pace.applied(RETOLD_TIMES * BATCH_SECONDS, more_waits=True, retold=True)
-    assert pace.room == BATCH_BYTES
 
 
 def test_batches_that_were_not_full_do_not_grow() -> None:
