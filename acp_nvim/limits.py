@@ -119,7 +119,7 @@ RECORD_BYTES: Final = 8 * 1024 * 1024
 """Length of a line of a transcript, in bytes; the content of a tool call that is longer is dropped."""
 
 # The editor
-FRAME_SECONDS: Final = 0.015
+FRAME_SECONDS: Final = 0.0145
 """Shortest time between two batches for the editor, unless a backlog waits: a little less than a frame at 60 Hz.
 
 A batch costs Neovim almost a millisecond, mostly for drawing. The average wait is half of it, the longest a frame.
