@@ -14,7 +14,7 @@ local SEGMENTS_KEPT = 200 -- in the cache: some screens
 local CODE_CONTEXT = 30 -- lines parsed above a segment of code: a string or comment may begin there
 local CODE_CONTEXT_STREAMING = 12 -- the same while text arrives
 local TREE_KB = 100 -- estimated size of a tree and its query cursor, of which Lua counts only some bytes
-local CODE_TRIES = 3 -- to highlight a segment within the time limits: the machine may be busy
+local CODE_TRIES = 5 -- to highlight a segment within the time limits: the machine may be busy
 local REDRAWS_SEEN = 30 -- after which a segment that was not drawn counts as off the screen
 ---@type acp.Segment[] with highlights
 local cache = {}
