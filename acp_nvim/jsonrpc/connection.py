@@ -201,32 +201,23 @@ class Connection:
             begun = perf_counter()
             for start in range(0, len(data), TAKEN_BYTES):
                 for found in self._framer.feed(data[start : start + TAKEN_BYTES]):
-                    await self._take(found)
+                    if isinstance(found, SkippedLine):
+                        self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
+                        self._dispatcher.take_skipped(found)
+                        continue
+                    is_single = self._tap is not None or len(found) == 1
+                    for part in [found] if is_single else self._dispatcher.take_text(found):
+                        mended = in_utf8(part)
+                        lines = iter(mended) if self._tap is None else self._tap_each(part, mended)
+                        is_wide = len(mended) == 1 or may_be_wide(mended)  # a single line is searched when needed
+                        while not self._dispatcher.take(lines, is_wide):
+                            await self._pause()
                 if perf_counter() - begun > SLICE_SECONDS / 2:
                     await self._pause()
                     begun = perf_counter()
             shown_at = self._dispatcher.caught_up()
             not_before = shown_at if len(data) < TAKEN_BYTES else 0.0
             await self.room()
-
-    async def _take(self, found: list[Line] | SkippedLine) -> None:
-        if isinstance(found, SkippedLine):
-            self._tapped("received", b"(a line of %d bytes, over the limit)" % found.size)
-            self._dispatcher.take_skipped(found)
-        elif self._tap is not None or len(found) == 1:
-            await self._take_each(found)
-        else:
-            for part in self._dispatcher.parts(found):
-                if not self._dispatcher.take_text(part):
-                    await self._take_each(part)
-
-    async def _take_each(self, found: list[Line]) -> None:
-        """Handle lines one by one."""
-        mended = in_utf8(found)
-        lines = iter(mended) if self._tap is None else self._tap_each(found, mended)
-        is_wide = len(mended) == 1 or may_be_wide(mended)  # a single line is searched when needed
-        while not self._dispatcher.take(lines, is_wide):
-            await self._pause()
 
     async def _pause(self) -> None:
         """Let other tasks run between the slices, after what was said is shown."""

@@ -138,21 +138,24 @@ class Dispatcher:
                 return False
         return True
 
-    def parts(self, lines: list[Line]) -> list[list[Line]]:
-        """Split lines as the handler does, see `Handler.parts`."""
+    def take_text(self, lines: list[Line]) -> Iterator[list[Line]]:
+        """Handle those lines at once that the handler can, see `Handler.text`; they need not be UTF-8.
+
+        Yields the lines between them, which have to be handled by `take` before the next ones are asked for.
+        """
         try:
-            return self._handler.parts(lines)
+            parts = self._handler.parts(lines)
         except Exception as error:
             self.on_bug("splitting what came", error)
-            return [lines]
-
-    def take_text(self, lines: list[Line]) -> bool:
-        """Handle lines at once if the handler can, see `Handler.text`; they need not be UTF-8."""
-        try:
-            return self._handler.text(lines)
-        except Exception as error:
-            self.on_bug("taking text", error)
-            return True  # a part of it may have been handled
+            parts = [lines]
+        for part in parts:
+            try:
+                is_taken = self._handler.text(part)
+            except Exception as error:
+                self.on_bug("taking text", error)
+                is_taken = True  # a part of it may have been handled
+            if not is_taken:
+                yield part
 
     def caught_up(self) -> float:
         """Tell the handler that all received messages were handled; return what `Handler.caught_up` returns."""
