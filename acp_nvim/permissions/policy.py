@@ -77,7 +77,8 @@ class Policy:
     async def forget(self, cwd: str, rule_id: str) -> None:
         """Remove a stored rule from the project at `cwd`."""
         root = _real(cwd)
-        self._unwritten[root] = [one for one in self._unwritten.get(root, ()) if one.id != rule_id]
+        waiting = self._unwritten.setdefault(root, [])
+        waiting[:] = [one for one in waiting if one.id != rule_id]  # the same list: `remember` removes its rule from it
         project = self._project(root)
         if project is None:
             return

@@ -8,6 +8,8 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import anyio
+import anyio.from_thread
 import pytest
 
 from acp_nvim.permissions import store
@@ -167,6 +169,28 @@ async def test_an_answer_is_shown_once_while_it_is_written(tmp_path: Path, monke
     monkeypatch.setattr(StoredRules, "add", added)
     await book.remember("/p", "allow", about("ls"))
     assert [*shown, len(book.shown("/p").rules)] == [1, 1, 1]
+
+
+async def test_an_answer_that_is_forgotten_as_soon_as_it_is_written_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    book = Policy(lambda words: None)
+    book.directory = tmp_path
+    add, written = StoredRules.add, anyio.Event()
+
+    def added(rules: StoredRules, *given: Any) -> StoredRule:
+        made = add(rules, *given)
+        anyio.from_thread.run_sync(written.set)
+        return made
+
+    monkeypatch.setattr(StoredRules, "add", added)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(book.remember, "/p", "allow", about("ls"))
+        await written.wait()
+        [stored] = book.shown("/p").rules
+        await book.forget("/p", stored.id)
+        assert book.shown("/p").rules == []
+    assert book.shown("/p").rules == []
 
 
 async def test_the_configuration_is_asked_first(tmp_path: Path) -> None:
