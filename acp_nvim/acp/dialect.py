@@ -18,7 +18,7 @@ from acp_nvim.acp.decoding import decode, salvage
 from acp_nvim.acp.elicitation import REQUEST_BYTES
 from acp_nvim.acp.fields import given
 from acp_nvim.acp.schema_common import ContentBlock
-from acp_nvim.acp.text_lines import may_be_text, text_lines
+from acp_nvim.acp.text_chunks import may_be_text, text_chunks
 from acp_nvim.acp.translation import config_options, read_most, read_nothing, read_page, read_providers, read_title
 from acp_nvim.acp.updates import MessageChunk, Update
 
@@ -97,8 +97,8 @@ class Dialect(ABC):
         return [list(part) for _, part in groupby(lines, may_be_text)]
 
     def text_updates(self, lines: Sequence[bytes | bytearray]) -> list[tuple[str, MessageChunk]] | None:
-        """Decode whole lines that are all pieces of text, see `text_lines`; None if some are not."""
-        return text_lines(lines, needs_id=self.message_ids)
+        """Decode whole lines that are all pieces of text, see `text_chunks`; None if some are not."""
+        return text_chunks(lines, needs_id=self.message_ids)
 
     def rest_of_update(self, params: msgspec.Raw) -> tuple[str, Update]:
         """Decode like `update`, but drop malformed members. Raises if nothing is left."""

@@ -61,7 +61,7 @@ def may_be_text(line: bytes | bytearray) -> bool:
     return line.find(b'_chunk"', 0, _HEAD_BYTES) > 0
 
 
-def text_lines(lines: Sequence[bytes | bytearray], needs_id: bool) -> list[tuple[str, MessageChunk]] | None:
+def text_chunks(lines: Sequence[bytes | bytearray], needs_id: bool) -> list[tuple[str, MessageChunk]] | None:
     """Decode whole lines, which need not be UTF-8; return the joined text of each message, with the id of its session.
 
     None: some lines are not pieces of text in the plainest form, or they have no message id and `needs_id`.

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.acp.text_lines import text_lines
+from acp_nvim.acp.text_chunks import text_chunks
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.acp.v2 import DialectV2
 from acp_nvim.jsonrpc.connection import Connection
@@ -100,10 +100,10 @@ def test_what_is_decoded_at_once_is_what_is_decoded_one_by_one(said: list[bytes]
 @pytest.mark.parametrize("v2", [False, True])
 def test_a_flood_of_text_is_decoded_at_once(v2: bool) -> None:
     said = [line({**PLAIN, "messageId": name}) for name in ("m1", "m1", "m2")]
-    runs = text_lines(said, needs_id=v2)
+    runs = text_chunks(said, needs_id=v2)
     assert runs is not None
     assert [(session, chunk.role, chunk.message_id, chunk.content.text) for session, chunk in runs] == [  # type: ignore[union-attr]
         ("s", "agent", "m1", "aa"),
         ("s", "agent", "m2", "a"),
     ]
-    assert (text_lines([line(PLAIN)], needs_id=v2) is None) is v2
+    assert (text_chunks([line(PLAIN)], needs_id=v2) is None) is v2
