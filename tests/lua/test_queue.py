@@ -72,6 +72,18 @@ def test_the_queue_is_edited_reordered_and_added_to(editor, key):
     assert not editor.lua("return vim.bo.modified")
 
 
+def test_the_numbers_are_those_below_the_prompt_whatever_was_sent_before(editor, key):
+    queue(editor, key, "one", "two", first=7)
+    assert below(editor, key)[1:] == [(0, " 1 one"), (0, " 2 two")]
+    editor.command("AcpQueue")
+    assert sections(editor) == ["--- prompt 1 ---", "one", "--- prompt 2 ---", "two"]
+    editor.keys("ggdjGo--- prompt 1 ---<CR>one, last<Esc>")
+    editor.command("write")
+    assert editor.sent("queue_set")[0]["prompts"] == [{"id": 8, "text": "two"}, {"id": 7, "text": "one, last"}]
+    queue(editor, key, "two", "one, last", first=8)
+    assert sections(editor) == ["--- prompt 1 ---", "two", "--- prompt 2 ---", "one, last"]
+
+
 def test_a_copied_section_is_a_new_prompt(editor, key):
     queue(editor, key, "one")
     editor.command("AcpQueue")
@@ -92,10 +104,10 @@ def test_an_untouched_view_follows_the_queue_and_an_edited_one_stays(editor, key
     queue(editor, key, "one", "two")
     editor.command("AcpQueue")
     queue(editor, key, "two", first=2)
-    assert sections(editor) == ["--- prompt 2 ---", "two"]
+    assert sections(editor) == ["--- prompt 1 ---", "two"]
     editor.keys("Gccmine<Esc>")
     queue(editor, key)
-    assert sections(editor) == ["--- prompt 2 ---", "mine"]  # it was edited
+    assert sections(editor) == ["--- prompt 1 ---", "mine"]  # it was edited
     editor.command("write")
     sent = editor.sent("queue_set")[0]
     assert (sent["session"], sent["prompts"], sent["known"]) == (key, [{"id": 2, "text": "mine"}], [2])

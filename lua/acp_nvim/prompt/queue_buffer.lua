@@ -1,5 +1,5 @@
--- The buffer in which the user edits the queue: each prompt has a section below a header with its id. Writing the
--- buffer replaces the queue.
+-- The buffer in which the user edits the queue: each prompt has a section below a header with its number, which is its
+-- position when the buffer was filled. Writing the buffer replaces the queue.
 local autocmds = require("acp_nvim.autocmds")
 local keymaps = require("acp_nvim.keymaps")
 local mentions = require("acp_nvim.prompt.mentions")
@@ -29,7 +29,7 @@ local OPTIONS = {
 ---@class acp.QueueView
 ---@field bufnr integer
 ---@field texts table<integer, string> by prompt id
----@field given table<integer, true> ids of new sections
+---@field ids integer[] by the number in the header; includes sections that were added since
 
 ---@type table<integer, acp.QueueView> by session key
 local views = {}
@@ -38,9 +38,9 @@ local views = {}
 ---@return string[] lines
 local function render(prompts)
   local lines = {}
-  for _, prompt in ipairs(prompts) do
+  for number, prompt in ipairs(prompts) do
     local names = #prompt.context_names > 0 and " + " .. table.concat(prompt.context_names, ", ") or ""
-    table.insert(lines, ("--- prompt %d ---%s"):format(prompt.id, (names:gsub("%c", " "))))
+    table.insert(lines, ("--- prompt %d ---%s"):format(number, (names:gsub("%c", " "))))
     for _, line in ipairs(vim.split(prompt.text, "\n", { plain = true })) do
       table.insert(lines, (line:match(HEADER) or line:match(ESCAPED)) and "\\" .. line or line)
     end
@@ -48,9 +48,10 @@ local function render(prompts)
   return #lines > 0 and lines or { "--- prompt ---", "" }
 end
 
+---@param ids integer[] by number
 ---@return { id?: integer, text: string, row: integer }[] sections that are not empty. `row`: line of the header, or 0.
----A repeated id is dropped, which makes the section a new prompt.
-local function parse(lines)
+---A section with a repeated or unknown number has no id, which makes it a new prompt.
+local function parse(lines, ids)
   local sections, seen = {}, {}
   local section = { lines = {}, row = 0 }
   local function close()
@@ -60,12 +61,12 @@ local function parse(lines)
     end
   end
   for row, line in ipairs(lines) do
-    local id = line:match(HEADER)
-    if id then
+    local written = line:match(HEADER)
+    if written then
       close()
-      local number = tonumber(id)
-      section = { id = number and not seen[number] and number or nil, lines = {}, row = row }
-      seen[number or 0] = true
+      local number = tonumber(written) or 0
+      section = { id = not seen[number] and ids[number] or nil, lines = {}, row = row }
+      seen[number] = true
     else
       table.insert(section.lines, line:match(ESCAPED) and line:sub(2) or line)
     end
@@ -75,16 +76,16 @@ local function parse(lines)
 end
 
 local function fill(session, bufnr)
-  local prompts, texts = queue.prompts(session), {}
+  local prompts, texts, ids = queue.prompts(session), {}, {}
   local levels = vim.bo[bufnr].undolevels
   vim.bo[bufnr].undolevels = -1 -- the filling cannot be undone
   api.nvim_buf_set_lines(bufnr, 0, -1, true, render(prompts))
   vim.bo[bufnr].undolevels = levels
   vim.bo[bufnr].modified = false
-  for _, prompt in ipairs(prompts) do
-    texts[prompt.id] = prompt.text
+  for number, prompt in ipairs(prompts) do
+    texts[prompt.id], ids[number] = prompt.text, prompt.id
   end
-  views[session.key] = { bufnr = bufnr, texts = texts, given = {} }
+  views[session.key] = { bufnr = bufnr, texts = texts, ids = ids }
 end
 
 ---Resolves the mentions of the texts.
@@ -108,28 +109,31 @@ local function attach(session, changed, done)
   one_less()
 end
 
----Gives new sections an id in their headers, so that writing the buffer again does not create the prompts again.
+---Gives new sections an id and a number in their headers, so that writing the buffer again does not create the prompts
+---again.
 ---@param wanted { id?: integer, row: integer }[]
 ---@param view acp.QueueView
-local function name_new(bufnr, wanted, view)
-  for index = #wanted, 1, -1 do -- from below: adding a header moves the rows that follow
-    local section = wanted[index]
-    local row = section.row
-    if not (section.id and (view.texts[section.id] or view.given[section.id])) then
+local function number_new(bufnr, wanted, view)
+  local moved = 0 -- rows, by headers that were added
+  for _, section in ipairs(wanted) do
+    local row = section.row + moved
+    if not section.id then
       section.id = queue.new_id()
-      view.given[section.id] = true
-      api.nvim_buf_set_lines(bufnr, math.max(row - 1, 0), row, true, { ("--- prompt %d ---"):format(section.id) })
+      table.insert(view.ids, section.id)
+      api.nvim_buf_set_lines(bufnr, math.max(row - 1, 0), row, true, { ("--- prompt %d ---"):format(#view.ids) })
+      moved = row == 0 and 1 or moved
     end
     section.row = nil
   end
 end
 
 local function write(session, bufnr)
-  local texts, changed = views[session.key].texts, {}
+  local view, changed = views[session.key], {}
+  local texts = view.texts
   local known = vim.tbl_keys(texts)
   table.sort(known)
-  local wanted = parse(api.nvim_buf_get_lines(bufnr, 0, -1, true))
-  name_new(bufnr, wanted, views[session.key])
+  local wanted = parse(api.nvim_buf_get_lines(bufnr, 0, -1, true), view.ids)
+  number_new(bufnr, wanted, view)
   local tick = api.nvim_buf_get_changedtick(bufnr)
   for _, prompt in ipairs(wanted) do
     if texts[prompt.id] ~= prompt.text then
@@ -196,10 +200,11 @@ end
 
 ---Sends the prompt of the section at the cursor into the running turn.
 local function steer_section(session, bufnr)
-  local lines, id = api.nvim_buf_get_lines(bufnr, 0, api.nvim_win_get_cursor(0)[1], true), nil
+  local lines, number = api.nvim_buf_get_lines(bufnr, 0, api.nvim_win_get_cursor(0)[1], true), nil
   for index = #lines, 1, -1 do
-    id = id or tonumber(lines[index]:match("^%-%-%- prompt (%d+) %-%-%-"))
+    number = number or tonumber(lines[index]:match(HEADER))
   end
+  local id = views[session.key].ids[number]
   if vim.bo[bufnr].modified then
     message.error("write what you have edited first")
   elseif id then
