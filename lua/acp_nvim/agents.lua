@@ -111,10 +111,8 @@ function M.problem(name)
   elseif bundled or name == "demo" then
     return nil
   end
-  local mine = sorted_names(config.get().agents)
-  local known = vim.list_extend(mine, vim.list_contains(mine, "demo") and {} or { "demo" })
-  local near = hint(name, vim.list_extend(vim.list_slice(known), sorted_names(catalogue())))
-  return ("no agent is called %q%s (known: %s)"):format(name, near, table.concat(known, ", "))
+  local known = M.names()
+  return ("no agent is called %q%s (known agents: %s)"):format(name, hint(name, known), table.concat(known, ", "))
 end
 
 return M

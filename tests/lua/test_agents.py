@@ -92,7 +92,9 @@ def test_a_name_that_nobody_has_is_told_with_the_nearest(editor, programs):
     configure(editor, agents={"mine": {"command": ["mine"]}})
     for word, near in (("gemni", "gemini"), ("demmo", "demo"), ("mien", "mine")):
         problem = editor.lua("return require('acp_nvim.agents').problem(...)", word)
-        assert problem == f'no agent is called "{word}"; did you mean "{near}"? (known: mine, demo)'
+        known = ", ".join(editor.lua("return require('acp_nvim.agents').names()"))
+        assert problem == f'no agent is called "{word}"; did you mean "{near}"? (known agents: {known})'
+        assert {"mine", "demo", "claude", "vibe"} < set(known.split(", "))
     editor.command("AcpChat gemni")
     assert 'did you mean "gemini"?' in editor.message()
 

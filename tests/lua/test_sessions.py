@@ -74,7 +74,7 @@ def test_chat_is_reused_unless_a_new_one_is_asked_for(editor):
 
 def test_unknown_agent_is_refused_in_words(editor):
     editor.command("AcpChat demmo")
-    assert 'no agent is called "demmo"; did you mean "demo"? (known: demo)' in editor.message()
+    assert 'no agent is called "demmo"; did you mean "demo"? (known agents: demo, ' in editor.message()
     assert editor.sent("open") == []
 
 
