@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim import __version__
 from tests.lua.conftest import STATUS
 
 RELOAD = """for name in pairs(package.loaded) do
@@ -193,7 +194,7 @@ def test_lua_that_is_loaded_again_takes_its_sessions_up(editor):
       host.ensure = function() return true end"""
     editor.lua(RELOAD + "\n" + record)
     alive = [{"session": key, "agent": "demo", "cwd": str(editor.project)}]
-    editor.apply({"type": "ready", "version": "0.1.0", "pid": 1, "sessions": alive})
+    editor.apply({"type": "ready", "version": __version__, "pid": 1, "sessions": alive})
     assert editor.sent("redraw") == [{"session": key}]
     assert (editor.session(key, "bufnr"), editor.session(key, "prompt_bufnr")) == (chat, prompt)
     editor.apply(

@@ -1,12 +1,19 @@
 -- Finds the Python interpreter of the host, and builds its command line.
 local M = {}
 
+local PACKAGE = "acp_nvim/__init__.py"
 local WINDOWS = vim.fn.has("win32") == 1
 
+---Returns the directory that has the Python package. LuaRocks installs Lua modules elsewhere; then 'runtimepath' has it.
 ---@return string root of the plugin
 function M.root()
   local here = debug.getinfo(1, "S").source:sub(2)
-  return vim.fn.fnamemodify(here, ":p:h:h:h:h")
+  local root = vim.fn.fnamemodify(here, ":p:h:h:h:h")
+  if not vim.uv.fs_stat(root .. "/" .. PACKAGE) then
+    local found = vim.api.nvim_get_runtime_file(PACKAGE, false)[1]
+    root = found and vim.fn.fnamemodify(found, ":p:h:h") or root
+  end
+  return root
 end
 
 local function venv_python()
