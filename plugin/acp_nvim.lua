@@ -86,6 +86,9 @@ command("AcpCancel", body("cancel"), { bang = true, desc = "Cancel the agent's t
 command("AcpSendProblems", body("send_problems"), { desc = "Send the agent what the checks after its turn found" })
 command("AcpStop", body("stop"), { desc = "Stop the agent of this session" })
 command("AcpLog", body("log"), { desc = "Open the log" })
+command("AcpBuild", function()
+  require("acp_nvim.host.building").command()
+end, { desc = "Build the Python environment of the host" })
 command("AcpFollow", body("follow"), { nargs = "?", complete = follow_words, desc = "Follow the agent" })
 command("AcpReview", body("review", "acp_nvim.review.commands"), {
   nargs = "?",

@@ -21,7 +21,7 @@ UNREACHED = (
     "connection broken by",
     "Max retries exceeded",
     "Could not fetch URL",
-    "Could not install packages due to an OSError",
+    "Could not install packages due to an OSError: HTTP",
 )
 
 
@@ -53,7 +53,8 @@ def main() -> int:
 
 def _pip(arguments: list[str]) -> tuple[int, str]:
     """Runs pip, shows what it says as it says it, and returns its exit code and that text."""
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "--no-input", *arguments]
+    options = ["--disable-pip-version-check", "--quiet", "--no-input", "--retries", "2"]
+    command = [sys.executable, "-m", "pip", *options, *arguments]
     lines = []
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace") as pip:
         assert pip.stderr is not None
@@ -75,14 +76,16 @@ def _in_words(said: str, lock: Path) -> str:
     if "--require-hashes mode" in said:
         return f"""{name} does not name all packages with their hashes. Nothing was installed.
           Get the file as it was (git restore requirements), or write it again: make lock"""
+    if "No space left on device" in said:
+        return "the disk is full. Make room on it."
     if any(words in said for words in UNREACHED):
-        return """the package index could not be reached (see above). Nothing was installed.
-          The first set-up needs the network, and so does one after a change of requirements/. Try again with it."""
+        return "the package index could not be reached. Check the network, and the proxy if there is one."
     if missing := re.search(r"No matching distribution found for (\S+)", said):
         version = platform.python_version()
-        return f"""the package index has no {missing[1]} for Python {version} on {sysconfig.get_platform()}.
-          Nothing was installed. The first set-up needs the network; with it, see whether another Python does."""
-    return f"pip could not install {name} (see above)."
+        where = f"Python {version} on {sysconfig.get_platform()}"
+        return f"the package index has no {missing[1]} for {where}. Check the network, or try another Python."
+    lines = said.strip().splitlines()
+    return f"pip could not install {name}: {lines[-1] if lines else 'it does not say why'}"
 
 
 if __name__ == "__main__":

@@ -39,12 +39,16 @@ end
 ---@return string? program that can run the host
 local function check_python()
   health.start("acp_nvim: Python host")
-  local program, where = python.find(config.get().python)
+  local advice = { python.advice() }
+  local program, where = python.find()
   if not program then
-    health.error("no Python for the host: " .. where, { python.advice() })
+    health.error("no Python for the host: " .. where, advice)
     return
   end
   health.ok(("%s (%s)"):format(program, where))
+  if python.unbuilt() == "outdated" then
+    health.warn("the plugin needs other Python packages since its environment was built", advice)
+  end
   local ok, result = pcall(function()
     local options = { text = true, cwd = vim.uv.os_tmpdir() }
     return vim.system({ program, "-P", "-E", "-c", PROBE }, options):wait(limits.health_ms)
@@ -54,14 +58,14 @@ local function check_python()
     if why:match("[Uu]nknown option:? %-P") then
       why = "it is older than Python 3.11"
     end
-    health.error("it could not be run: " .. (why ~= "" and why or "no answer in time"), { python.advice() })
+    health.error("it could not be run: " .. (why ~= "" and why or "no answer in time"), advice)
     return
   end
   for name, found in result.stdout:gmatch("(%S+) (%S+)\n") do
     if found == "missing" then
-      health.error(("the Python package %s is missing"):format(name), { python.advice() })
+      health.error(("the Python package %s is missing"):format(name), advice)
     elseif name == "python" and vim.version.lt(found, "3.11") then
-      health.error(("Python %s is older than 3.11"):format(found), { python.advice() })
+      health.error(("Python %s is older than 3.11"):format(found), advice)
     else
       health.ok(("%s %s"):format(name, found))
     end

@@ -39,7 +39,7 @@ def test_a_package_that_is_missing_is_named(started):
     editor = started("""echo "ModuleNotFoundError: No module named 'pynvim'" >&2; exit 1""")
     assert "the host needs the Python package" in say(editor)
     assert 'needs the Python package "pynvim"' in editor.chat_text()
-    assert "Type `make setup`" in editor.chat_text()
+    assert "Correct the option `python`, or remove it and type :AcpBuild" in editor.chat_text()
     assert editor.lua('return require("acp_nvim").status().state') == "failed"
     editor.command("AcpChat")
     assert editor.buffer_text() == "hello"

@@ -22,6 +22,7 @@ def demo(tmp_path):
     """The demo in a terminal: the terminal, and its process."""
     temporary = tmp_path / "t"
     temporary.mkdir()
+    (ROOT / "doc" / "tags").unlink(missing_ok=True)  # the demo makes them
     env = {**os.environ, **TERMINAL, "TMPDIR": str(temporary), "HOME": str(tmp_path), MARK: str(tmp_path)}
     terminal = PseudoTerminal(100, 30)
     process = terminal.start([sys.executable, str(DEMO)], tmp_path, env)
@@ -39,6 +40,8 @@ def test_the_demo_opens_a_chat_and_leaves_nothing(demo, tmp_path):
 
     shows("def greet")
     shows("demo idle")
+    terminal.write(b"\x1b:help acp_nvim-setup\r")
+    shows("acp_nvim.txt")
     terminal.write(b"\x1b:qa!\r")
     assert process.wait(60) == 0
     of_neovim = [one for one in temporary.glob("nvim.*") if one.is_dir()]  # which it leaves behind, empty

@@ -175,6 +175,7 @@ def test_what_is_loaded_before_the_host_starts(editor: Editors) -> None:
         "acp_nvim.health.state_files",
         "acp_nvim.host",
         "acp_nvim.host.early",
+        "acp_nvim.host.environment",
         "acp_nvim.host.python",
         "acp_nvim.idle",
         "acp_nvim.lazy",

@@ -39,8 +39,24 @@ def arguments(nvim: str) -> list[str]:
     """The command line: this plugin only, with the Python that runs this, and the chat once the screen is there."""
     plugin = r"""lua vim.o.rtp = vim.fn.escape(vim.env.ACP_NVIM_DEMO_ROOT, ",\\") .. "," .. vim.o.rtp"""
     python = "lua require('acp_nvim').setup({ python = vim.env.ACP_NVIM_DEMO_PYTHON })"
+    helptags = "lua pcall(vim.cmd.helptags, vim.fn.fnameescape(vim.env.ACP_NVIM_DEMO_ROOT .. '/doc'))"
     start = "autocmd VimEnter * ++once ++nested AcpChat demo"
-    return [nvim, "--clean", "-n", "-i", "NONE", "--cmd", plugin, "--cmd", python, "--cmd", start, "greeting.py"]
+    return [
+        nvim,
+        "--clean",
+        "-n",
+        "-i",
+        "NONE",
+        "--cmd",
+        plugin,
+        "--cmd",
+        python,
+        "--cmd",
+        helptags,
+        "--cmd",
+        start,
+        "greeting.py",
+    ]
 
 
 def main() -> int:

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes the environment of development (ACP_NVIM_VENV, or .venv) and brings Neovim when the machine has none.
-# The stamp is a copy of the lock files: a checkout that only touched them costs nothing.
+# requirements.txt tells the plugin that the host's packages are there (lua/acp_nvim/host/environment.lua): dev.txt has
+# them, too. The stamp is a copy of the lock files: a checkout that only touched them costs nothing.
 set -eu
 cd "$(dirname "$0")/../.."
 venv=${ACP_NVIM_VENV:-.venv}
@@ -8,6 +9,7 @@ stamp=$venv/.stamp
 python=$venv/bin/python
 
 if cat requirements/dev.txt requirements/nvim.txt | cmp -s - "$stamp" && "$python" -c 'import acp_nvim' 2>/dev/null; then
+  cp requirements/run.txt "$venv/requirements.txt"
   touch "$stamp"
   exit 0
 fi
@@ -34,5 +36,6 @@ fi
 "$python" -m compileall -q acp_nvim rplugin
 
 nvim=$("$python" tests/support/find_nvim.py)
+cp requirements/run.txt "$venv/requirements.txt"
 cat requirements/dev.txt requirements/nvim.txt >"$stamp"
 echo "acp_nvim: ready, with $("$nvim" --version | head -n 1)"

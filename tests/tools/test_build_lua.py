@@ -1,4 +1,4 @@
-"""build.lua, without the network: what it runs, and what it says when that fails."""
+"""build.lua, with pretended Pythons: what it runs, and what it says when that fails."""
 
 from __future__ import annotations
 
@@ -12,87 +12,102 @@ from tests.support.find_nvim import find_nvim
 from tests.support.places import ROOT
 
 PYTHON = """#!/bin/sh
-echo "$@" >>"$LOG"
 case "$*" in
-  *"-m venv"*) mkdir -p .venv/bin && cp "$0" .venv/bin/python ;;
-  *install.py*) [ -z "$OFFLINE" ] || { echo "no route to host" >&2; exit 1; } ;;
+  *build.py*) echo "$@" >>"$LOG"; echo "one step"; [ -z "$FAILS" ] || { echo "$FAILS" >&2; exit 1; } ;;
+  *) echo VERSION; exit CODE ;;
 esac
 """
 
 
 @pytest.fixture
 def build(tmp_path):
-    """Runs build.lua of a copy, with a pretended Python; returns the result and what that Python was asked."""
+    """Runs build.lua of a copy, with pretended Pythons; returns the result and how build.py was run."""
     plugin = tmp_path / "a plugin"
     bin_directory = tmp_path / "bin"
-    plugin.mkdir()
     bin_directory.mkdir()
-    shutil.copy(ROOT / "build.lua", plugin)
+    for part in ("build.lua", "lua/acp_nvim/host/environment.lua", "requirements/run.txt", "doc/acp_nvim.txt"):
+        (plugin / part).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / part, plugin / part)
+    (bin_directory / "sh").symlink_to(shutil.which("sh"))
     log = tmp_path / "log"
 
-    def run(*arguments: str, python: bool = True, **env: str) -> tuple[subprocess.CompletedProcess[str], str]:
-        if python:
-            (bin_directory / "python3").write_text(PYTHON)
-            (bin_directory / "python3").chmod(0o755)
-        for name in ("sh", "mkdir", "cp"):
-            link = bin_directory / name
-            if not link.exists():
-                link.symlink_to(shutil.which(name))
+    def python(name: str, version: str = "3.12.1", code: int = 0) -> None:
+        (bin_directory / name).write_text(PYTHON.replace("VERSION", version).replace("CODE", str(code)))
+        (bin_directory / name).chmod(0o755)
+
+    def run(*arguments: str, **env: str) -> tuple[subprocess.CompletedProcess[str], str]:
         command = [find_nvim(), "--clean", "--headless", *(arguments or ("-l", str(plugin / "build.lua")))]
-        environment = {
-            **os.environ,
-            "PATH": str(bin_directory),
-            "LOG": str(log),
-            "OFFLINE": "",
-            "HOME": str(tmp_path),
-            **env,
-        }
-        answer = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tmp_path)
+        environment = {**os.environ, "PATH": str(bin_directory), "LOG": str(log), "FAILS": "", "HOME": str(tmp_path)}
+        answer = subprocess.run(
+            command, capture_output=True, text=True, check=False, env=environment | env, cwd=tmp_path
+        )
         return answer, log.read_text() if log.exists() else ""
 
-    run.plugin = plugin
+    run.plugin, run.python = plugin, python
     return run
 
 
-def test_makes_the_environment_and_installs(build):
+def test_builds_with_the_first_good_python_and_makes_the_help_tags(build):
+    build.python("python3", "3.9.2", 3)
+    build.python("python3.13", "3.13.0")
     answer, asked = build()
     assert answer.returncode == 0, answer.stderr
-    assert "ready" in answer.stdout
-    assert f"-m venv --clear {build.plugin}/.venv" in asked
-    assert f"{build.plugin}/requirements/install.py run" in asked
+    assert answer.stdout.splitlines() == ["acp_nvim: one step", "acp_nvim: ready; see :checkhealth acp_nvim"]
+    assert asked == f"{build.plugin}/requirements/build.py\n"
+    assert "acp_nvim-setup\t" in (build.plugin / "doc/tags").read_text()
 
 
-def test_the_second_time_keeps_the_environment(build):
-    build()
-    answer, asked = build()
-    assert answer.returncode == 0, answer.stderr
-    assert asked.count("-m venv") == 1
+def failed(answer: subprocess.CompletedProcess[str]) -> str:
+    assert answer.returncode == 1
+    assert "traceback" not in answer.stderr.lower()
+    assert answer.stderr.startswith("acp_nvim: the build failed: ")
+    assert answer.stderr.rstrip().endswith("Then type :AcpBuild.")
+    return answer.stderr
 
 
 def test_without_python_it_says_so(build):
-    answer, _ = build(python=False)
+    assert "no Python was found: the host needs Python 3.11 or newer" in failed(build()[0])
+
+
+def test_an_old_python_is_named(build):
+    build.python("python", "2.7.18", 3)
+    assert "Python 2.7.18 (" in failed(build()[0])
+    assert "bin/python) is too old: the host needs Python 3.11 or newer" in failed(build()[0])
+
+
+def test_a_missing_venv_module_is_named(build):
+    build.python("python3.11", "3.9.1", 3)
+    build.python("python3", "3.11.2", 4)
+    assert "bin/python3) cannot make environments: its venv module is missing" in failed(build()[0])
+
+
+def test_the_reason_of_the_script_is_told_without_what_pip_says(build):
+    build.python("python3")
+    answer, _ = build(FAILS="WARNING: much\nacp_nvim: no network.\n          Check it.")
+    assert failed(answer) == "acp_nvim: the build failed: no network. Check it. Then type :AcpBuild.\n"
+
+
+def test_the_environment_of_development_is_kept(build):
+    build.python("python3")
+    (build.plugin / ".venv").mkdir()
+    (build.plugin / ".venv/.stamp").write_text("what make setup has installed")
+    answer, asked = build()
     assert answer.returncode == 1
-    assert "no Python >= 3.11" in answer.stderr
+    assert f"type `make setup` in {build.plugin}" in answer.stderr
+    assert asked == ""
 
 
-def test_offline_it_says_why(build):
-    answer, _ = build(OFFLINE="1")
-    assert answer.returncode == 1
-    assert "installing the host's packages failed" in answer.stderr
-    assert "no route to host" in answer.stderr
-
-
-def test_in_lazy_it_yields_its_progress(build):
+@pytest.mark.parametrize("fails", ["", "acp_nvim: no network."])
+def test_in_lazy_it_yields_its_progress(build, fails):
+    """lazy.nvim's loader: `loadfile`, and the chunk runs in a coroutine whose yields are shown and that may raise."""
+    build.python("python3")
     driver = (
         "package.loaded['lazy.async'] = {} local said = {} "
         f"local co = coroutine.create(assert(loadfile('{build.plugin}/build.lua'))) "
-        "local function step() local ok, words = coroutine.resume(co) assert(ok, words) "
+        "local function step() local ok, words = coroutine.resume(co) "
         "if words then table.insert(said, words) end return coroutine.status(co) == 'dead' end "
         "assert(vim.wait(10000, step)) io.stdout:write(table.concat(said, '|'))"
     )
-    answer, _ = build("-c", f"lua {driver}", "-c", "qall!")
-    assert answer.stdout.split("|") == [
-        "making .venv with python3",
-        "installing the host's packages into .venv",
-        "ready; see :checkhealth acp_nvim",
-    ]
+    answer, _ = build("-c", f"lua {driver}", "-c", "qall!", FAILS=fails)
+    last = "acp_nvim: the build failed: no network. Then type :AcpBuild." if fails else None
+    assert answer.stdout.split("|") == ["one step", last or "ready; see :checkhealth acp_nvim"]

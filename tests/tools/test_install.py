@@ -115,7 +115,24 @@ def test_without_the_network_it_says_so(tree):
     done = tree.run(LOCK.format("0" * 64), **env)
     assert done.returncode == 1
     assert "the package index could not be reached" in done.stderr
-    assert "needs the network" in done.stderr
+    assert "Check the network" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device", "the disk is full"),
+        ("WARNING: odd\nERROR: something new", "pip could not install requirements/run.txt: ERROR: something new"),
+        ("", "pip could not install requirements/run.txt: it does not say why"),
+    ],
+)
+def test_other_failures_are_told_in_words(tree, said, words):
+    """A module `pip` that only fails stands in for the real one."""
+    (tree.root / "pip.py").write_text(f"import sys\nsys.exit({said!r})\n")
+    done = tree.run("", PYTHONPATH=str(tree.root))
+    assert done.returncode == 1
+    assert f"acp_nvim: {words}" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_what_an_interrupted_installation_left_is_not_taken_for_installed(tree):
@@ -146,6 +163,7 @@ def test_the_set_up_of_a_fresh_clone_refuses_it_and_is_not_done(tree):
         shutil.copy(ROOT / part, tree.root / part)
     (tree.root / "rplugin").mkdir()
     (tree.root / "requirements/nvim.txt").touch()
+    (tree.root / "requirements/run.txt").touch()
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE"))}
     environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": tree.wheels.as_uri()}
     nvim = tree.root / "nvim"

@@ -69,7 +69,7 @@ sent to its model. It is not done without a UI, nor when you would have to choos
 for 30 minutes is ended.]]),
   option("python", "string")([[
 The Python that runs the host (3.11 or newer, with the packages of the plugin). Without it: `.venv` in the
-plugin's directory, then |g:python3_host_prog|.]]),
+plugin's directory, which |:AcpBuild| builds, then |g:python3_host_prog|.]]),
   option("additional_directories", "strings", {})([[
 Directories that sessions may use besides their own: the agent may read and write files there, and gets their
 names if it supports that. `~` is your home; other paths are relative to the session's directory. Used for new

@@ -17,6 +17,7 @@ local M = {}
 
 local NEW_HOST = "The host was started again."
 local NEW_SESSION = NEW_HOST .. " The agent begins a new session: it does not know what is above."
+local AWAITED = "The Python environment has to be built first. Prompts that you send now wait for it."
 
 ---@param level "info"|"warn"|"error"
 function M.note(session, level, text)
@@ -70,8 +71,13 @@ local function introduce(session, again)
     transcript.forget_blocks(session)
     plans.reset(session)
     session.heard, session.call_blocks, session.calls = nil, {}, {}
-    M.note(session, "warn", session.last_session_id and NEW_HOST or NEW_SESSION)
+    if host.was_started(session.host) then
+      M.note(session, "warn", session.last_session_id and NEW_HOST or NEW_SESSION)
+    end
     chat_buffer.save_text(session)
+  end
+  if host.is_awaited() then
+    M.note(session, "info", AWAITED)
   end
   session.host, session.recalling = host.channel(), nil
   local sent = is_another and session.last_session_id and send_resume(session) or send_open(session)
@@ -106,6 +112,9 @@ function M.prompt(session, text, context)
     return nil
   end
   queue.keep(session, { id = id, text = text, context = context })
+  if host.is_awaited() then
+    session.status.queue = #session.outbox
+  end
   history.add(session, text)
   drafts.changed(session)
   return id

@@ -7,7 +7,15 @@ local nodes = require("nodes")
 
 local OPENED = "files are opened by windows/file_buffer.lua, which refuses what could not be read at once"
 local ASKS = "only dialog.lua asks the user: never within a batch of events, nor while Neovim exits"
-local OF_OURS = { "drafts.lua", "history.lua", "images.lua", "lsp_server.lua", "file_buffer.lua", "state_files.lua" }
+local OF_OURS = {
+  "environment.lua",
+  "drafts.lua",
+  "history.lua",
+  "images.lua",
+  "lsp_server.lua",
+  "file_buffer.lua",
+  "state_files.lua",
+}
 
 ---@type table<string, check.Rule> by the text of an expression
 local RULES = {

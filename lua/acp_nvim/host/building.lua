@@ -1,0 +1,84 @@
+-- Builds the Python environment of the host when the user wants it: asks, shows the progress, runs one build at a time.
+local dialog = require("acp_nvim.dialog")
+local environment = require("acp_nvim.host.environment")
+local log = require("acp_nvim.log")
+local message = require("acp_nvim.message")
+
+local M = {}
+
+local WHY = {
+  missing = "acp_nvim needs some Python packages. Download them now",
+  outdated = "acp_nvim needs other Python packages than before. Download them now",
+}
+local YES, NO = "Yes", "Not now"
+
+---@type fun(problem: string?)[]? called when the running build has ended; nil: none runs
+local listeners
+
+---@param problem? string
+---@param output? string
+local function finish(problem, output)
+  local waiting = listeners or {}
+  listeners = nil
+  if problem then
+    log.write(problem .. "\n" .. (output or ""))
+  end
+  for _, listener in ipairs(waiting) do
+    listener(problem)
+  end
+end
+
+---Builds the environment, without asking. If it is being built, waits for the end of that.
+---@param on_end fun(problem: string?)
+local function build(on_end)
+  if listeners then
+    table.insert(listeners, on_end)
+    return
+  end
+  listeners = { on_end }
+  message.news("building the Python environment", vim.log.levels.INFO)
+  environment.build(true, function(step)
+    message.news(step, vim.log.levels.INFO)
+  end, finish)
+end
+
+---Asks whether the environment is to be built, and builds it.
+---@param why "missing"|"outdated"
+---@param on_end fun(built: boolean, problem: string?) without a problem the user has declined
+function M.offer(why, on_end)
+  local function on_built(problem)
+    if not problem then
+      message.news("the Python environment is ready", vim.log.levels.INFO)
+    end
+    on_end(not problem, problem)
+  end
+  vim.schedule(function() -- when the windows of the command are open
+    if listeners then
+      return build(on_built)
+    end
+    local prompt = ("%s, into %s/.venv?"):format(WHY[why], vim.fn.fnamemodify(environment.root(), ":~"))
+    dialog.select({ YES, NO }, { prompt = prompt }, function(choice)
+      if choice == YES then
+        build(on_built)
+      else
+        on_end(false)
+      end
+    end)
+  end)
+end
+
+---Implements :AcpBuild.
+function M.command()
+  if listeners then
+    return message.info("the Python environment is being built")
+  end
+  build(function(problem)
+    if problem then
+      message.error(problem)
+    else
+      message.info("the Python environment is ready")
+    end
+  end)
+end
+
+return M
