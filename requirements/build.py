@@ -122,7 +122,8 @@ def _replace(new: Path) -> None:
 def _compile(environment: Path) -> None:
     """Compiles the host, so that its first start is as fast as the others."""
     folders = [ROOT / "acp_nvim", ROOT / "rplugin"]
-    subprocess.run([_python(environment), "-m", "compileall", "-q", *folders], check=False, stdout=subprocess.DEVNULL)
+    options = ["-q", "-x", "demo_project"]  # the sample is copied as it is
+    subprocess.run([_python(environment), "-m", "compileall", *options, *folders], check=False, stdout=subprocess.DEVNULL)
 
 
 def _in_words(error: OSError) -> str:

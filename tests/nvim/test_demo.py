@@ -13,6 +13,7 @@ from tests.support.processes import MARK, kill, marked, wait_gone
 from tests.support.pseudo_terminal import PseudoTerminal
 from tests.support.screen import TERMINAL
 from tests.support.waiting import LIMIT, wait_until
+from tests.tools.demo import copy_sample
 
 DEMO = ROOT / "tests" / "tools" / "demo.py"
 
@@ -54,3 +55,11 @@ def test_without_a_terminal_it_says_so():
     answer = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     assert answer.returncode == 1
     assert "needs a terminal" in answer.stderr
+
+
+def test_the_sample_has_no_compiled_files(tmp_path):
+    sample = tmp_path / "sample"
+    (sample / "__pycache__").mkdir(parents=True)
+    (sample / "greeting.py").touch()
+    copy_sample(tmp_path / "project", sample)
+    assert [one.name for one in (tmp_path / "project").iterdir()] == ["greeting.py"]

@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+SAMPLE = ROOT / "acp_nvim" / "demo_project"
 sys.path.insert(0, str(ROOT))
 
 from tests.support.find_nvim import NeovimMissing, find_nvim  # noqa: E402 - needs the path above
@@ -17,6 +18,11 @@ from tests.support.find_nvim import NeovimMissing, find_nvim  # noqa: E402 - nee
 NOT_A_TERMINAL = """\
 acp_nvim: the demo opens Neovim, which needs a terminal, and here standard input or output is not one.
           Run `make demo` in a terminal; the same conversation without one is part of `make test`."""
+
+
+def copy_sample(project: Path, sample: Path = SAMPLE) -> None:
+    """Copies the sample project, without what Python has compiled there."""
+    shutil.copytree(sample, project, ignore=shutil.ignore_patterns("__pycache__"))
 
 
 def environment(directory: Path) -> dict[str, str]:
@@ -71,7 +77,7 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory(prefix="acp_nvim-demo-", ignore_cleanup_errors=True) as name:
         project = Path(name) / "project"
-        shutil.copytree(ROOT / "acp_nvim" / "demo_project", project)
+        copy_sample(project)
         print(f"acp_nvim: opening a copy of the sample project, in {project}", flush=True)
         print("          To leave: <Esc> and then :qa!", flush=True)
         return subprocess.run(arguments(nvim), cwd=project, env=environment(Path(name)), check=False).returncode

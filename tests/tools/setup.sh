@@ -33,7 +33,7 @@ if ! "$python" tests/support/find_nvim.py >/dev/null 2>&1; then
 fi
 
 # so that the first start is as quick as the others
-"$python" -m compileall -q acp_nvim rplugin
+"$python" -m compileall -q -x demo_project acp_nvim rplugin
 
 nvim=$("$python" tests/support/find_nvim.py)
 cp requirements/run.txt "$venv/requirements.txt"
