@@ -52,6 +52,11 @@ def test_it_says_what_it_can(editor, server):
     assert client(editor, "offset_encoding") == "utf-8"
 
 
+def test_it_comes_before_the_paths_of_blink(server):
+    offset_of_paths = 3  # `sources.providers.path.score_offset` of blink.cmp; it adds the offset of each item
+    assert all(item["score_offset"] > 10 * offset_of_paths for item in server.complete("/")["items"])
+
+
 def test_commands_stand_at_the_very_beginning_only(server):
     assert server.texts("/") == ["/plan", "/mcp:github:create-branch", "/explain"]
     assert server.texts("/pl") == ["/plan", "/explain"]  # those that begin so come first

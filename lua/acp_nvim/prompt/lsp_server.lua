@@ -52,6 +52,7 @@ end
 
 local METHOD_NOT_FOUND, INVALID_REQUEST, INTERNAL_ERROR = -32601, -32600, -32603
 local NOT_INITIALIZED, CANCELLED = -32002, -32800
+local BLINK_OFFSET = 100 -- more than any score and offset of another source of blink.cmp
 local KINDS = { command = 3, word = 14, buffer = 17, file = 17, directory = 19, symbol = 18 } -- CompletionItemKind
 
 ---@class acp.Server
@@ -95,6 +96,7 @@ local function to_item(candidate, index, typed, range)
     filterText = vim.startswith(text, typed) and text or typed .. " " .. text,
     insertTextFormat = 1,
     textEdit = { newText = text, range = range },
+    score_offset = BLINK_OFFSET, -- read by blink.cmp only, whose source of paths would come first: `/boot` for `/`
     data = { bufnr = candidate.bufnr, path = candidate.path },
   }
 end
