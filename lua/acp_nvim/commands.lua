@@ -64,12 +64,23 @@ local function selection(args)
   return context.lines(bufnr, args.line1, args.line2, cwd)
 end
 
+---Sends a text without opening a window, and says so when no chat shows it.
+---@param agent? string
+---@param item? acp.ContextItem
+local function send(text, agent, item)
+  local sent = client.prompt(text, { agent = agent, context = item and { item } or nil, mentions = true })
+  local session = sent and sessions.usable(agent)
+  if session and not windows.visible(session) then
+    local with = item and (" with %s"):format(item.name) or ""
+    message.info(("sent to %s%s (:AcpChat shows the answer)"):format(sessions.name(session), with))
+  end
+end
+
 function M.prompt(args)
   local item = selection(args)
   client.with_agent(false, function(chosen)
     if vim.trim(args.args) ~= "" then
-      client.prompt(args.args, { agent = chosen, context = item and { item } or nil, mentions = true })
-      return
+      return send(args.args, chosen, item)
     end
     local session = client.chat(chosen)
     if session then

@@ -9,6 +9,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SEND_FAILS = 'require("acp_nvim.host").send = function() return false end'
 
+HINTS = """
+local space = vim.api.nvim_create_namespace("acp_nvim.placeholder")
+local marks = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
+return { marks[1][4].virt_text[1][1], vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true }).str }
+"""
+
 
 @pytest.fixture
 def key(editor):
@@ -70,6 +76,51 @@ def test_a_range_is_context(editor):
         {"uri": f"file://{path}#L2-3", "name": "src/a.lua:2-3", "text": "two\nthree\n", "mime_type": "text/x-lua"}
     ]
     assert editor.lua("return vim.api.nvim_buf_get_name(0)") == str(path)
+
+
+def test_a_prompt_without_a_chat_says_that_it_was_sent(editor):
+    (editor.project / "a.txt").write_text("one\ntwo\nthree\n")
+    editor.command("edit a.txt")
+    editor.command("1,2AcpPrompt explain this")
+    assert editor.message() == "acp_nvim: sent to demo with a.txt:1-2 (:AcpChat shows the answer)"
+    editor.command("AcpChat")
+    editor.command("AcpPrompt and this")
+    assert len(editor.sent("prompt")) == 2
+    assert len(editor.messages()) == 1
+
+
+def test_the_same_selection_is_attached_once(editor):
+    (editor.project / "a.txt").write_text("one\ntwo\nthree\n")
+    editor.command("edit a.txt")
+    editor.keys("ggVj:AcpPrompt<CR>")
+    editor.keys("<Esc>:wincmd p<CR>")
+    editor.keys("ggv/two<CR>$h:AcpPrompt<CR>")  # the same lines, but not their end
+    editor.keys("see @selection<C-s>")
+    (sent,) = editor.sent("prompt")
+    assert [item["name"] for item in sent["context"]] == ["a.txt:1-2"]
+
+
+def test_writing_keeps_the_draft_and_says_what_sends_it(editor, key):
+    editor.keys("ihello<Esc>:write<CR>")
+    assert editor.message() == "acp_nvim: the draft is kept; <CR> sends it"
+    assert editor.sent("prompt") == []
+    assert editor.prompt_lines(key) == ["hello"]
+
+
+def test_a_prompt_with_text_lets_neovim_end(editor, key):
+    editor.keys("ihello<Esc>:wincmd k<CR>")
+    editor.lua("vim.api.nvim_buf_set_lines(vim.fn.bufnr('acp://prompt/'), 0, -1, true, { 'changed from elsewhere' })")
+    assert editor.lua("return vim.bo[vim.fn.bufnr('acp://prompt/')].modified")
+    editor.lua("vim.cmd('silent! doautocmd QuitPre')")
+    assert not editor.lua("return vim.bo[vim.fn.bufnr('acp://prompt/')].modified")
+
+
+def test_the_prompt_says_what_sends_in_each_mode(editor, key):
+    assert editor.lua(HINTS) == ["Ask demo … (<CR> sends, g?: keys)", " Prompt · <CR> sends"]
+    editor.keys("i")
+    assert editor.lua(HINTS) == ["Ask demo … (<C-s> sends)", " Prompt · <C-s> sends"]
+    editor.keys("<Esc>")
+    assert editor.lua(HINTS)[1] == " Prompt · <CR> sends"
 
 
 def test_a_selection_waits_for_its_prompt(editor):

@@ -81,7 +81,7 @@ def test_a_chat_that_floats(opened, columns):
     inside = [text[left + 1 : right].strip() for text in rows[top + 1 : bottom]]
     assert all(text[left] == text[right] == "│" for text in rows[top + 1 : bottom])
     assert inside[0].startswith("◐ demo working · plan 1/2")
-    at = inside.index("Prompt")
+    at = inside.index("Prompt · <CR> sends")
     assert inside[at - 2 : at] == ["✓ step 1", "▸ step 2"]
     assert inside[at + 1].startswith("Ask demo")
     assert "What was said." in inside

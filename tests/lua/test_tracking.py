@@ -503,3 +503,10 @@ def test_a_buffer_that_is_read_again_after_the_agent_ended_is_the_users_own(edit
     editor.command("edit!")
     autoread = 'return vim.api.nvim_get_option_value("autoread", { buf = 0, scope = "local" })'
     assert editor.lua(autoread) is None
+
+
+def test_a_buffer_named_by_a_url_is_no_file(editor):
+    editor.lua("vim.api.nvim_buf_set_name(0, 'oil:///tmp/') vim.bo.buftype = 'acwrite'")
+    assert editor.lua("return require('acp_nvim.buffers.lookup').is_file(0)") is False
+    editor.lua("vim.api.nvim_buf_set_name(0, '/tmp/a.txt')")
+    assert editor.lua("return require('acp_nvim.buffers.lookup').is_file(0)") is True

@@ -227,3 +227,29 @@ def test_a_status_line_has_a_short_text(editor):
         "✗ demo failed",
     ]  # fmt: skip
     assert editor.lua(STATUSLINE, 77) == ""
+
+
+PROMPT_BAR = "return vim.trim(vim.api.nvim_eval_statusline(vim.wo.winbar, { use_winbar = true, maxwidth = 200 }).str)"
+
+
+def test_the_prompt_says_which_keys_answer_and_where(editor, key):
+    editor.command("vertical resize 80")
+    editor.apply(status(key, "waiting", pending_permissions=1))
+    assert editor.lua(PROMPT_BAR) == "? a permission waits: <C-w>k, then a allows, r rejects"
+    editor.keys("i")
+    assert "<Esc><C-w>k, then a allows" in editor.lua(PROMPT_BAR)
+    editor.keys("<Esc><C-w>k")
+    assert editor.lua("return vim.bo.filetype") == "acp_chat"
+
+
+def test_the_prompt_says_how_a_question_is_answered(editor, key):
+    editor.apply(status(key, "waiting", pending_elicitations=1))
+    assert editor.lua(PROMPT_BAR) == "? a question waits: :AcpForms"
+    editor.apply(status(key, "idle"))
+    assert editor.lua(PROMPT_BAR) == "Prompt · <CR> sends"
+
+
+def test_a_prompt_of_few_columns_names_the_keys_only(editor, key):
+    editor.apply(status(key, "waiting", pending_permissions=1))
+    editor.command("vertical resize 40")
+    assert editor.lua(PROMPT_BAR) == "? <C-w>k: a allows, r rejects"

@@ -19,11 +19,13 @@ function M.real(path)
   return vim.fs.joinpath(M.real(directory), vim.fs.basename(path))
 end
 
+---@return boolean the buffer holds a file; those of plugins whose names are URLs (prompts, `oil://`) do not
 function M.is_file(bufnr)
-  local buftype = vim.bo[bufnr].buftype
+  local buftype, name = vim.bo[bufnr].buftype, api.nvim_buf_get_name(bufnr)
   return api.nvim_buf_is_loaded(bufnr)
     and (buftype == "" or buftype == "acwrite")
-    and api.nvim_buf_get_name(bufnr) ~= ""
+    and name ~= ""
+    and not name:find("^%a[%w+.-]*://")
 end
 
 ---@return integer[] loaded buffers of files

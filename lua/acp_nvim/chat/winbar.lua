@@ -1,6 +1,7 @@
 -- Shows the agent, its activity and what waits for the user in the 'winbar' of the chat, as far as there is room.
 local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
+local hints = require("acp_nvim.prompt.hints")
 local plans = require("acp_nvim.chat.plans")
 local sessions = require("acp_nvim.sessions")
 local spinner = require("acp_nvim.chat.winbar.spinner")
@@ -86,10 +87,20 @@ function M.text(session, width)
 end
 
 ---@param width integer cells
-local function prompt_text(session, width)
+---@param win integer of the prompt
+local function prompt_text(session, width, win)
+  local long, short = hints.answer(session, win)
+  if long then
+    local words = (" ? %s"):format(api.nvim_strwidth(long) + 3 < width and long or short)
+    return ("%%#AcpPermission#%s%%*"):format(literal(cells.cut(words, math.max(width - 1, 1))))
+  end
   local text = " Prompt"
   for _, item in ipairs(session.context) do
     text = text .. " + " .. cells.plain(item.name)
+  end
+  local sends = ("%s%s sends"):format(BETWEEN, hints.send(hints.is_typing(session.prompt_bufnr)))
+  if api.nvim_strwidth(text .. sends) < width then
+    text = text .. sends
   end
   return literal(cells.cut(text, math.max(width - 1, 1))) .. "%<" -- without an item Neovim drops the leading blank
 end
@@ -106,7 +117,7 @@ function M.bar()
   cache[bufnr] = texts
   if not texts[width] then
     local text = bufnr == session.prompt_bufnr and prompt_text or M.text
-    local ok, words = pcall(text, session, width)
+    local ok, words = pcall(text, session, width, win)
     texts[width] = ok and words or " " .. literal(cells.plain(session.agent))
   end
   return texts[width]

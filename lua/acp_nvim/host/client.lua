@@ -203,7 +203,7 @@ local function send_with_mentions(session, text, items)
       end
       message.error(problem .. " (the prompt is in its buffer)")
     end
-    sent = not problem and requests.prompt(session, text, vim.list_extend(items, more)) ~= nil
+    sent = not problem and requests.prompt(session, text, context.add(items, more)) ~= nil
   end)
   return sent
 end

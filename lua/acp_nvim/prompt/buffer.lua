@@ -1,9 +1,10 @@
 -- The buffer in which the user writes prompts. Its text is removed only once a prompt has been sent.
 local autocmds = require("acp_nvim.autocmds")
 local completion = require("acp_nvim.prompt.completion")
-local config = require("acp_nvim.config")
 local drafts = require("acp_nvim.prompt.drafts")
 local lazy = require("acp_nvim.lazy")
+local context = lazy("acp_nvim.prompt.context")
+local hints = require("acp_nvim.prompt.hints")
 local history = lazy("acp_nvim.prompt.history")
 local mentions = require("acp_nvim.prompt.mentions")
 local message = lazy("acp_nvim.message")
@@ -21,7 +22,7 @@ local PLACEHOLDER = api.nvim_create_namespace("acp_nvim.placeholder")
 local OPTIONS = {
   bufhidden = "hide",
   buflisted = false,
-  buftype = "nofile",
+  buftype = "acwrite", -- for :w
   filetype = "acp_prompt",
   omnifunc = "v:lua.vim.lsp.omnifunc",
   swapfile = false,
@@ -37,9 +38,7 @@ local function show_placeholder(session, bufnr)
   local empty = is_empty(bufnr)
   local chunks = suggestion.show(session, bufnr, empty)
   if empty then
-    local send = config.keys("send")[1] or config.keys("send_insert")[1] or ":AcpPrompt"
-    local help = config.keys("help")[1] or ":help acp_nvim-keys"
-    local words = ("Ask %s … (%s sends, %s: keys)"):format(session.agent or "the agent", send, help)
+    local words = hints.placeholder(session, bufnr)
     local placeholder = { virt_text = chunks or { { words, "AcpPlaceholder" } }, virt_text_pos = "overlay" }
     api.nvim_buf_set_extmark(bufnr, PLACEHOLDER, 0, 0, placeholder)
   end
@@ -60,12 +59,31 @@ function M.suggest(session, text)
   M.refresh(session)
 end
 
+---Implements :write: the draft is kept anyway, so it only says so, and how to send it.
+local function write(session, bufnr)
+  vim.bo[bufnr].modified = false
+  drafts.changed(session)
+  message.info(
+    is_empty(bufnr) and "nothing is written here yet" or ("the draft is kept; %s sends it"):format(hints.send())
+  )
+end
+
 local function watch(session, buffer)
   autocmds.on_buffer("acp_nvim.prompt", buffer, {
     ["TextChanged TextChangedI"] = function(bufnr)
       show_placeholder(session, bufnr)
       queue.show(session)
       drafts.changed(session)
+    end,
+    ModeChanged = function(bufnr)
+      show_placeholder(session, bufnr)
+      winbar.update(session)
+    end,
+    BufModifiedSet = function(bufnr)
+      vim.bo[bufnr].modified = false
+    end,
+    BufWriteCmd = function(bufnr)
+      write(session, bufnr)
     end,
     BufUnload = function(bufnr)
       if session.prompt_bufnr == bufnr then
@@ -86,6 +104,7 @@ local function add_to_draft(session, text)
   end
   local empty = is_empty(bufnr)
   api.nvim_buf_set_lines(bufnr, 0, empty and -1 or 0, true, lines)
+  vim.bo[bufnr].modified = false
   show_placeholder(session, bufnr)
 end
 
@@ -103,7 +122,7 @@ end
 ---@param items acp.ContextItem[] of the mentions
 ---@return integer? id of the prompt; nil when it could not be sent
 local function hand_over(session, bufnr, text, items)
-  local attached = vim.list_extend(vim.list_slice(session.context), items)
+  local attached = context.add(vim.list_slice(session.context), items)
   local id = requests.prompt(session, text, attached)
   if not id then
     return nil
@@ -155,12 +174,7 @@ end
 
 ---@param item acp.ContextItem
 function M.attach(session, item)
-  for _, known in ipairs(session.context) do
-    if known.uri == item.uri and known.text == item.text then
-      return
-    end
-  end
-  table.insert(session.context, item)
+  context.add(session.context, { item })
   winbar.update(session)
 end
 
@@ -229,8 +243,22 @@ function M.ensure(session)
   return true
 end
 
+local GROUP = api.nvim_create_augroup("acp_nvim.prompts", {})
+
+-- A prompt never keeps Neovim from ending: drafts are kept
+api.nvim_create_autocmd("QuitPre", {
+  group = GROUP,
+  callback = function()
+    for _, session in ipairs(sessions.all()) do
+      if session.prompt_bufnr and api.nvim_buf_is_loaded(session.prompt_bufnr) then
+        vim.bo[session.prompt_bufnr].modified = false
+      end
+    end
+  end,
+})
+
 api.nvim_create_autocmd({ "VimResized", "WinResized" }, {
-  group = api.nvim_create_augroup("acp_nvim.suggestion", {}),
+  group = GROUP,
   callback = function()
     for _, session in ipairs(sessions.all()) do
       if session.suggestion then

@@ -125,6 +125,29 @@ function M.words(name, text, mime)
   return { uri = "nvim://" .. vim.uri_encode(name), name = name, text = text, mime_type = mime or "text/plain" }
 end
 
+---@param one acp.ContextItem
+---@param other acp.ContextItem
+local function is_same(one, other)
+  local text, other_text = (one.text or ""):gsub("\n$", ""), (other.text or ""):gsub("\n$", "") -- lines, or characters
+  return one.type == other.type and one.uri == other.uri and text == other_text and one.data == other.data
+end
+
+---Adds items to others, each once.
+---@param items acp.ContextItem[]
+---@param more acp.ContextItem[]
+---@return acp.ContextItem[] items
+function M.add(items, more)
+  for _, item in ipairs(more) do
+    local is_known = vim.iter(items):any(function(known)
+      return is_same(known, item)
+    end)
+    if not is_known then
+      table.insert(items, item)
+    end
+  end
+  return items
+end
+
 ---Fills in the fields that callers of `prompt()` may omit.
 ---@param given table
 ---@return acp.ContextItem? item

@@ -1,6 +1,7 @@
 -- Finds the mentions in a prompt, resolves them to attachments, and highlights them.
 local autocmds = require("acp_nvim.autocmds")
 local lazy = require("acp_nvim.lazy")
+local context = lazy("acp_nvim.prompt.context")
 local limits = require("acp_nvim.limits")
 local sessions = require("acp_nvim.sessions")
 local syntax = lazy("acp_nvim.prompt.mentions.syntax")
@@ -86,19 +87,6 @@ function M.find(session, lines, done)
   end
 end
 
----@param items acp.ContextItem[]
----@param more acp.ContextItem[]
-local function add(items, more)
-  for _, item in ipairs(more) do
-    local is_known = vim.iter(items):any(function(known)
-      return known.type == item.type and known.uri == item.uri and known.text == item.text
-    end)
-    if not is_known then
-      table.insert(items, item)
-    end
-  end
-end
-
 ---@param mentions acp.Mention[]
 ---@param items acp.ContextItem[]
 ---@param done fun(items: acp.ContextItem[])
@@ -108,7 +96,7 @@ local function take(mentions, index, items, done)
     return done(items)
   end
   mention.target.take(function(more)
-    add(items, more)
+    context.add(items, more)
     take(mentions, index + 1, items, done)
   end)
 end
