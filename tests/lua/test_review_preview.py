@@ -167,6 +167,20 @@ def test_at_the_edges_of_the_file(screen, hunk, shown):
     order(file, *shown)
 
 
+@pytest.mark.parametrize("first", [0, 4], ids=["first line", "first visible line"])
+def test_no_empty_rows_are_left_above_the_window_when_it_is_answered(screen, first):
+    file = seen(screen, lines=50)
+    file.editor.type("\x05" * first)
+    file.editor.wait_until(lambda: file.editor.rows()[0].startswith(f"line {first + 1} "), what="the file")
+    file.tell((first, 1, ["new"]))
+    file.editor.type("\x19" if first else "")
+    file.editor.wait_until(lambda: file.editor.rows()[0].startswith("demo asks"), what="the preview above the line")
+    file.to_chat()  # Neovim itself adjusts only the current window
+    file.apply(done(file.key, option_id="x3", name="Reject once"))
+    file.editor.wait_until(lambda: not file.editor.find("new"), what="the preview to be gone")
+    assert file.editor.rows()[0].startswith(f"line {first + 1} ")
+
+
 def test_new_lines_follow_the_tabstop(screen):
     file = seen(screen)
     file.editor.command("setlocal tabstop=8")

@@ -265,6 +265,17 @@ def test_nothing_is_left_when_nothing_is_to_review(screen):
     assert file.editor.lua("return #vim.api.nvim_buf_get_extmarks(0, -1, 0, -1, {})") == 0
 
 
+def test_no_empty_rows_are_left_in_a_window_without_the_focus(screen):
+    file = opened(screen, config={"review": {"winbar": False}})
+    file.tell(hunk(1, 0, 0, ["top"]))
+    order(file, "top", "line 1")
+    file.editor.command("botright new")
+    file.editor.wait_until(lambda: file.editor.rows()[0].strip() == "top", what="the old line at the top")
+    file.tell(operation="none")
+    file.editor.wait_until(lambda: not file.editor.find("top"), what="the old line to be gone")
+    file.editor.wait_until(lambda: file.editor.rows()[0].strip() == "line 1", what="the first line at the top")
+
+
 def test_windows_that_compare_show_no_old_lines(screen):
     file = opened(screen)
     file.tell(hunk(1, 2, 1, ["line before"]), hunk(2, 5, 0, ["gone"]))

@@ -68,9 +68,7 @@ files.on_change(function(path)
       M.refresh_keys() -- for changes outside of batches
       winbar.update()
       hint.update()
-      for bufnr in pairs(view.buffers) do
-        top.refresh(bufnr)
-      end
+      top.refresh_all(view)
       if next(view.buffers) == nil and not files.has_any() then
         watch.stop(view)
       end
