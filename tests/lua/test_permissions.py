@@ -46,6 +46,27 @@ def test_it_shows_what_is_asked_and_the_ways_to_answer(editor, key):
 
 
 @pytest.mark.parametrize(
+    ("title", "command", "shown"),
+    [
+        ("Run make test", "make test", ""),
+        ("`make test`", "make test", ""),
+        ("make test", "make test", ""),
+        ("Run make …", "make\nmake install", ""),
+        ("Run the tests", "make test", "  Run the tests"),
+        ("make", "make test", "  make"),
+    ],
+)
+def test_a_command_is_shown_once(editor, key, title, command, shown):
+    editor.apply(asked(key, title=title, command=command))
+    lines = editor.lines(key)
+    assert lines[1] == f"Permission needed  edit{shown}"
+    assert [line for line in lines if line.startswith("┃ $ ")] == [f"┃ $ {command.partition(chr(10))[0]}"]
+    editor.apply(done(key))
+    answered = ["Permission  edit  " + title, "  ✓ Allow once"]
+    assert editor.lines(key)[1:3] == answered
+
+
+@pytest.mark.parametrize(
     ("pressed", "chosen"), [("a", "x1"), ("A", "x2"), ("r", "x3"), ("R", "x4"), ("1", "x1"), ("4", "x4"), ("5", "x5")]
 )
 def test_keys(editor, key, pressed, chosen):

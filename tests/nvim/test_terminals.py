@@ -44,7 +44,7 @@ def test_a_key_allows_it_and_the_chat_shows_what_it_prints(
     editor: Callable[..., HeadlessEditor], tmp_path: Path
 ) -> None:
     nvim = asked(editor, running(tmp_path, "echo one; echo two >&2; exit 3"))
-    assert "Permission needed  execute  Run echo one; echo two >&2; exit 3" in nvim.chat_text()
+    assert nvim.chat_text().count("echo one; echo two >&2; exit 3") == 1  # not in the title, too
     nvim.keys("<C-w>ka")
     nvim.wait_until(lambda: nvim.events("AcpTurnEnd"))
     chat = nvim.chat_text()

@@ -175,7 +175,7 @@ local function add_title(out, request, outcome, title)
     { outcome and "Permission" or "Permission needed", outcome and "AcpToolDetail" or "AcpPermission" },
     "  ",
     { kind, "AcpToolKind" },
-    kind ~= "" and "  " or "",
+    kind ~= "" and title ~= "" and "  " or "",
     { title, outcome and "AcpToolDetail" or "AcpToolTitle" },
   })
 end
@@ -188,10 +188,22 @@ local function add_command(out, request, shown)
   end
 end
 
+---@param title string
+---@return boolean is_command it says no more than the command, all of which the host shows
+local function is_command(title, request)
+  local said = title:gsub("^Run ", ""):gsub("^`(.*)`$", "%1")
+  local beginning = said:match("^(.+) …$")
+  return request.command ~= nil
+    and (said == request.command or beginning ~= nil and vim.startswith(request.command, beginning))
+end
+
 ---Adds all lines of the title, which may be a command.
 local function add_whole_title(out, request, display)
   local title = tostring(request.title or ""):gsub("^[\r\n]+", "")
   title = title:gsub("%s+$", "")
+  if is_command(title, request) then
+    return add_title(out, request, nil, "")
+  end
   add_title(out, request, nil, title:match("^[^\n]*"))
   if title:find("\n", 1, true) then
     out:mark_break(0)
