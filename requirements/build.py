@@ -123,7 +123,9 @@ def _compile(environment: Path) -> None:
     """Compiles the host, so that its first start is as fast as the others."""
     folders = [ROOT / "acp_nvim", ROOT / "rplugin"]
     options = ["-q", "-x", "demo_project"]  # the sample is copied as it is
-    subprocess.run([_python(environment), "-m", "compileall", *options, *folders], check=False, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [_python(environment), "-m", "compileall", *options, *folders], check=False, stdout=subprocess.DEVNULL
+    )
 
 
 def _in_words(error: OSError) -> str:
