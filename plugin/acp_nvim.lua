@@ -217,6 +217,21 @@ end, { desc = "The agent's next mode" })
 map({ "n", "i" }, "<Plug>(AcpTakeSuggestion)", function()
   require("acp_nvim.prompt.suggestion").take()
 end, { desc = "Take the prompt that the agent suggests" })
+map({ "n", "i" }, "<Plug>(AcpPaste)", "<Cmd>AcpPaste<CR>", { desc = "Attach the image in the clipboard" })
+---@type table<string, { [1]: string, [2]: string }> name of the map -> option of the key that does the same, description
+local of_prompt = {
+  Send = { "send", "Send the prompt" },
+  Steer = { "steer", "Send the prompt into the turn that runs" },
+  History = { "history_pick", "Choose from the prompts of this project" },
+  HistoryPrevious = { "history_previous", "The prompt sent before" },
+  HistoryNext = { "history_next", "The prompt sent after, or your draft" },
+  DropContext = { "drop_context", "Attach nothing after all" },
+}
+for name, one in pairs(of_prompt) do
+  map({ "n", "i" }, ("<Plug>(Acp%s)"):format(name), function()
+    require("acp_nvim.chat.keys").run(one[1])
+  end, { desc = one[2] })
+end
 map("n", "<Plug>(AcpClose)", "<Cmd>AcpClose<CR>", { desc = "Close this session" })
 map("n", "<Plug>(AcpFork)", "<Cmd>AcpFork<CR>", { desc = "Fork this session" })
 map("n", "<Plug>(AcpSessionActions)", function()

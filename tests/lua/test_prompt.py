@@ -9,6 +9,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SEND_FAILS = 'require("acp_nvim.host").send = function() return false end'
 
+KEYS = """
+local config, out = require("acp_nvim.config"), {}
+for _, option in ipairs(require("acp_nvim.config.schema")) do
+  local action = option.name:match("^keymaps%.(.+)$")
+  if action then
+    table.insert(out, { action, config.keys(action)[1] })
+  end
+end
+return out
+"""
 HINTS = """
 local space = vim.api.nvim_create_namespace("acp_nvim.placeholder")
 local marks = vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
@@ -62,6 +72,32 @@ def test_history(editor, key):
     assert editor.prompt_lines(key) == ["one"]
     editor.keys("<M-n><M-n>")
     assert editor.prompt_lines(key) == ["draft"]
+
+
+def test_no_key_of_the_prompt_needs_alt(editor, key):
+    editor.keys("ione<C-s><Esc>itwo<C-s>draft<C-g>p<C-g>p")
+    assert editor.prompt_lines(key) == ["one"]
+    editor.keys("<Esc><C-g>n<C-g>n")
+    assert editor.prompt_lines(key) == ["draft"]
+    keys = [name for name in editor.lua(KEYS) if name[1].startswith("<M-")]
+    assert keys == []
+
+
+def test_every_action_of_the_prompt_has_a_map(editor, key):
+    editor.command("imap <buffer> <F2> <Plug>(AcpHistoryPrevious)")
+    editor.command("nmap <buffer> <F3> <Plug>(AcpHistoryNext)")
+    editor.command("imap <buffer> <F4> <Plug>(AcpSend)")
+    editor.keys("ione<F4>draft<F2>")
+    assert editor.prompt_lines(key) == ["one"]
+    editor.keys("<Esc><F3>")
+    assert editor.prompt_lines(key) == ["draft"]
+    editor.lua("require('acp_nvim.sessions').current().context = { { name = 'a', uri = 'file:///a' } }")
+    editor.command("nmap <F5> <Plug>(AcpDropContext)")
+    editor.keys("<F5>")
+    assert editor.lua("return #require('acp_nvim.sessions').current().context") == 0
+    editor.command("nmap <F6> <Plug>(AcpSteer)")
+    editor.keys("<F6>")
+    assert editor.sent("steer") == [{"session": key, "id": editor.sent("prompt")[-1]["id"]}]
 
 
 def test_a_range_is_context(editor):

@@ -404,7 +404,7 @@ def test_from_file_to_file(file):
 def test_the_user_s_own_keys_come_back(file):
     file.editor.command("nnoremap <buffer> ghk :let g:mine = 1<CR>")
     file.tell((1, 1, ["zwei"]))
-    assert set(file.mapped()) == {"ghk", "ghr", "gho", "]h", "[h", "g?"}
+    assert set(file.mapped()) == {"ghk", "ghr", "gho", "ghn", "]h", "ghp", "[h", "g?"}
     file.apply({"type": "preview_done", "session": file.key, "request": 7})
     file.editor.keys("ghk")
     assert file.editor.lua("return vim.g.mine") == 1
@@ -461,7 +461,7 @@ def test_other_keys_and_no_key(editor):
     )
     file = Asked(editor)
     file.tell((1, 1, ["zwei"]))
-    assert set(file.mapped()) == {"gy", "gho", "]h", "[h", "g?"}
+    assert set(file.mapped()) == {"gy", "gho", "ghn", "]h", "ghp", "[h", "g?"}
     assert "      P  preview in the file" in file.chat_lines()
     editor.keys("gy")
     assert file.sent("answer") == [{"id": 7, "option_id": "x1"}]

@@ -164,7 +164,7 @@ def test_the_hint_is_beside_the_hunk_under_the_cursor_in_this_window(screen):
     file.tell(hunk(1, 2, 2), hunk(2, 6, 0, ["gone"]))
     assert not file.editor.find("hunk 1/2")
     file.editor.type("4G")
-    hint = "hunk 1/2 · ghk keep · ghr reject · ]h next"
+    hint = "hunk 1/2 · ghk keep · ghr reject · ghn next"
     file.editor.wait_until(lambda: "line 3" in file.editor.row_with(hint), what="the hint at the hunk")
     file.editor.type("7G")
     file.editor.wait_until(lambda: "line 7" in file.editor.row_with("hunk 2/2"), what="the hint at the other hunk")
@@ -197,7 +197,7 @@ def test_the_hint_and_the_bar_say_where_nobody_knows_who(screen):
     file = opened(screen, columns=100)
     file.tell(hunk(1, 1, 1), by="unknown")
     file.editor.type("2G")
-    file.editor.wait_for("hunk 1/1 · not sure who · ghk keep · ghr reject · ]h next")
+    file.editor.wait_for("hunk 1/1 · not sure who · ghk keep · ghr reject · ghn next")
     file.editor.wait_until(
         lambda: "acp: 1 of 1 hunk  +1 −2  not sure who" in file.editor.rows()[0], what="the same in the winbar"
     )

@@ -38,8 +38,27 @@ def test_they_are_there_while_something_is_left(editor):
     editor.command(f"edit {path}")
     before = editor.lua(MAPS)
     tell(editor, review(path, hunks=TWO))
-    assert {"n ]h", "n [h", "n ghk", "x ghk", "n ghr", "x ghr", "n ghK", "n ghR", "n g?"} <= set(editor.lua(MAPS))
+    assert {"n ]h", "n [h", "n ghn", "n ghp", "n ghk", "x ghk", "n ghr", "x ghr", "n ghK", "n ghR", "n g?"} <= set(
+        editor.lua(MAPS)
+    )
     assert {"n gho", "n ght", "n ghb"} <= set(editor.lua(MAPS))
+    tell(editor, review(path, "none"))
+    assert editor.lua(MAPS) == before
+
+
+def test_an_alternative_that_the_user_has_mapped_is_left_alone(editor):
+    path = written(editor.project, "main.py")
+    editor.command(f"edit {path}")
+    editor.command("nmap <buffer> ]h <Cmd>let g:mine = 'local'<CR>")
+    editor.command("nmap [h <Cmd>let g:mine = 'global'<CR>")
+    before = editor.lua(MAPS)
+    tell(editor, review(path, hunks=TWO))
+    for key, mine in (("]h", "local"), ("[h", "global")):
+        at(editor, 1, key)
+        assert editor.lua("return vim.g.mine") == mine
+    at(editor, 1, "ghn")
+    assert editor.api("win_get_cursor", 0)[0] > 1
+    editor.keys("ghp")
     tell(editor, review(path, "none"))
     assert editor.lua(MAPS) == before
 
@@ -105,7 +124,7 @@ def test_a_conflict_is_decided(editor, path, keys, action):
 @pytest.mark.parametrize(
     ("line", "keys", "words"),
     [
-        (5, "ghk", "no hunk is here (]h goes to the next)"),
+        (5, "ghk", "no hunk is here (ghn goes to the next)"),
         (15, "ghk", "this is a conflict: mine, theirs or both"),
         (2, "gho", "no conflict is here"),
     ],

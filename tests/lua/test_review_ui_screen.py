@@ -31,7 +31,7 @@ def test_the_help_of_the_keys(screen):
     tell(editor, review(path, hunks=TWO))
     editor.type("g?")
     editor.wait_for("Press ENTER")
-    for words in ("Keys of the review", "ghk     Files under review: keep this hunk", "ghR ", "]h ", "ght "):
+    for words in ("Keys of the review", "ghk     Files under review: keep this hunk", "ghR ", "ghn ]h ", "ght "):
         assert editor.find(words)
     assert not editor.find("Prompt, normal mode")
     editor.type("\r")

@@ -3,8 +3,10 @@ local config = require("acp_nvim.config")
 local lazy = require("acp_nvim.lazy")
 local decoration = lazy("acp_nvim.chat.transcript.decoration")
 local help = lazy("acp_nvim.chat.help")
+local history = lazy("acp_nvim.prompt.history")
 local keymaps = require("acp_nvim.keymaps")
 local login = lazy("acp_nvim.login")
+local message = lazy("acp_nvim.message")
 local permission = lazy("acp_nvim.permission")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.host.requests")
@@ -72,17 +74,46 @@ function M.attach_chat(session)
   keymaps.map(bufnr, { "n", "x" }, "previous_message", jump, session, true)
 end
 
+---What the keys of a prompt do, by the names of their options.
+---@type table<string, { modes: string|string[], run: fun(session: acp.Session) }>
+local PROMPT = {
+  send = { modes = "n", run = prompt.send },
+  send_insert = { modes = BOTH, run = prompt.send },
+  history_previous = {
+    modes = BOTH,
+    run = function(session)
+      history.walk(session, -1)
+    end,
+  },
+  history_next = {
+    modes = BOTH,
+    run = function(session)
+      history.walk(session, 1)
+    end,
+  },
+  history_pick = { modes = BOTH, run = lazy.fn("acp_nvim.prompt.history", "pick") },
+  steer = { modes = BOTH, run = lazy.fn("acp_nvim.prompt.queue_buffer", "steer") },
+  paste_image = { modes = BOTH, run = lazy.fn("acp_nvim.prompt.images", "paste") },
+  drop_context = { modes = BOTH, run = prompt.drop_context },
+}
+
 function M.attach_prompt(session)
   local bufnr = session.prompt_bufnr --[[@as integer]]
   attach_both(session, bufnr, "prompt")
-  keymaps.map(bufnr, "n", "send", prompt.send, session)
-  keymaps.map(bufnr, BOTH, "send_insert", prompt.send, session)
-  keymaps.map(bufnr, BOTH, "history_previous", lazy.fn("acp_nvim.prompt.history", "walk"), session, -1)
-  keymaps.map(bufnr, BOTH, "history_next", lazy.fn("acp_nvim.prompt.history", "walk"), session, 1)
-  keymaps.map(bufnr, BOTH, "history_pick", lazy.fn("acp_nvim.prompt.history", "pick"), session)
-  keymaps.map(bufnr, BOTH, "steer", lazy.fn("acp_nvim.prompt.queue_buffer", "steer"), session)
-  keymaps.map(bufnr, BOTH, "paste_image", lazy.fn("acp_nvim.prompt.images", "paste"), session)
-  keymaps.map(bufnr, BOTH, "drop_context", prompt.drop_context, session)
+  for action, key in pairs(PROMPT) do
+    keymaps.map(bufnr, key.modes, action, key.run, session)
+  end
+end
+
+---Does what a key of the prompt does, in the current session; for <Plug> maps.
+---@param action string name of the option
+function M.run(action)
+  local session = sessions.current_owner()
+  if session and session.prompt_bufnr and vim.api.nvim_buf_is_loaded(session.prompt_bufnr) then
+    PROMPT[action].run(session)
+  else
+    message.info("there is no prompt yet: :AcpChat opens one")
+  end
 end
 
 return M

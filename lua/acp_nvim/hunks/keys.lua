@@ -15,6 +15,14 @@ local wanted = {}
 ---@type table<integer, acp.HunkKey[]> by buffer
 local mapped = {}
 
+---@param index integer of the key among those of its action
+---@return boolean the key is an alternative, and the user has mapped it: gitsigns.nvim is often given `]h`
+local function is_users(bufnr, mode, key, index)
+  return index > 1 and vim.api.nvim_buf_call(bufnr, function()
+    return vim.fn.maparg(key, mode) ~= ""
+  end)
+end
+
 ---Sets the keys of one kind in a buffer. Keys of a preview take the place of those of a review.
 ---@param kind "preview"|"review"
 ---@param keys? acp.HunkKey[] nil: remove them
@@ -30,9 +38,11 @@ function M.give(bufnr, kind, keys)
   mapped[bufnr] = now
   for _, action in ipairs(now or {}) do
     local desc = "acp: " .. action.action:gsub("_", " ")
-    for _, key in ipairs(config.keys(action.action)) do
+    for index, key in ipairs(config.keys(action.action)) do
       for _, mode in ipairs(action.modes) do
-        temporary_keymaps.map(bufnr, mode, key, action.run, desc)
+        if not is_users(bufnr, mode, key, index) then
+          temporary_keymaps.map(bufnr, mode, key, action.run, desc)
+        end
       end
     end
   end
