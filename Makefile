@@ -28,7 +28,8 @@ $(VENV)/.stamp: requirements/dev.txt requirements/nvim.txt
 lock: .venv/.stamp ## update the lock files after a change in pyproject.toml or a package.json (LOCK=--upgrade: upgrade all packages)
 	@sh tests/tools/lock.sh $(LOCK)
 
-demo: .venv/.stamp ## talk to the bundled demo agent in a temporary project
+demo: ## talk to the bundled demo agent in a temporary project; installs only what that needs
+	@ACP_NVIM_PYTHON="$(PYTHON)" sh tests/tools/setup.sh run
 	@$(PY) tests/tools/demo.py
 
 quick: setup ## the quick tests of core and Lua, for every edit (90 s on two processors)

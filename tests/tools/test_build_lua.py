@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
 from tests.support.find_nvim import find_nvim
 from tests.support.places import ROOT
 
+RUNTIME = str(Path(find_nvim()).parents[1] / "share/nvim/runtime")
 PYTHON = """#!/bin/sh
 case "$*" in
   *build.py*) echo "$@" >>"$LOG"; echo "one step"; [ -z "$FAILS" ] || { echo "$FAILS" >&2; exit 1; } ;;
@@ -36,7 +38,7 @@ def build(tmp_path):
         (bin_directory / name).chmod(0o755)
 
     def run(*arguments: str, **env: str) -> tuple[subprocess.CompletedProcess[str], str]:
-        command = [find_nvim(), "--clean", "--headless", *(arguments or ("-l", str(plugin / "build.lua")))]
+        command = arguments or (find_nvim(), "--clean", "--headless", "-l", str(plugin / "build.lua"))
         environment = {**os.environ, "PATH": str(bin_directory), "LOG": str(log), "FAILS": "", "HOME": str(tmp_path)}
         answer = subprocess.run(
             command, capture_output=True, text=True, check=False, env=environment | env, cwd=tmp_path
@@ -87,14 +89,27 @@ def test_the_reason_of_the_script_is_told_without_what_pip_says(build):
     assert failed(answer) == "acp_nvim: the build failed: no network. Check it. Then type :AcpBuild.\n"
 
 
+def refused(build, *arguments: str, **env: str) -> None:
+    answer, asked = build(*arguments, **env)
+    assert answer.returncode == 1
+    assert f"To update it, type `make setup` in {build.plugin}" in answer.stderr
+    assert asked == ""
+
+
 def test_the_environment_of_development_is_kept(build):
     build.python("python3")
     (build.plugin / ".venv").mkdir()
     (build.plugin / ".venv/.stamp").write_text("what make setup has installed")
-    answer, asked = build()
-    assert answer.returncode == 1
-    assert f"type `make setup` in {build.plugin}" in answer.stderr
-    assert asked == ""
+    refused(build)
+
+
+def test_an_environment_with_the_running_neovim_is_kept(build):
+    """`make demo` brings one when the machine has none."""
+    build.python("python3")
+    nvim = build.plugin / ".venv/lib/nvim"
+    nvim.parent.mkdir(parents=True)
+    shutil.copy(find_nvim(), nvim)
+    refused(build, str(nvim), "--clean", "-l", str(build.plugin / "build.lua"), VIMRUNTIME=RUNTIME)
 
 
 @pytest.mark.parametrize("fails", ["", "acp_nvim: no network."])
@@ -108,6 +123,6 @@ def test_in_lazy_it_yields_its_progress(build, fails):
         "if words then table.insert(said, words) end return coroutine.status(co) == 'dead' end "
         "assert(vim.wait(10000, step)) io.stdout:write(table.concat(said, '|'))"
     )
-    answer, _ = build("-c", f"lua {driver}", "-c", "qall!", FAILS=fails)
+    answer, _ = build(find_nvim(), "--clean", "--headless", "-c", f"lua {driver}", "-c", "qall!", FAILS=fails)
     last = "acp_nvim: the build failed: no network. Then type :AcpBuild." if fails else None
     assert answer.stdout.split("|") == ["one step", last or "ready; see :checkhealth acp_nvim"]

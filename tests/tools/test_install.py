@@ -154,22 +154,41 @@ def test_it_can_be_put_elsewhere(tree, tmp_path):
     assert not tree.imports("tiny")
 
 
-def test_the_set_up_of_a_fresh_clone_refuses_it_and_is_not_done(tree):
-    """`make setup` itself: what is refused is refused each time, and once the right one is there it works."""
-    digest = make_wheel(tree.wheels)
-    shutil.rmtree(tree.root / ".venv")
+@pytest.fixture
+def environment(tree):
+    """Gives the tree what set-up needs, and a Neovim; returns the environment variables to run it with."""
     for part in ("Makefile", "tests/tools/setup.sh", "tests/tools/find_python.sh", "tests/support/find_nvim.py"):
         (tree.root / part).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / part, tree.root / part)
     (tree.root / "rplugin").mkdir()
-    (tree.root / "requirements/nvim.txt").touch()
-    (tree.root / "requirements/run.txt").touch()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE"))}
-    environment |= {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": tree.wheels.as_uri()}
+    for lock in ("nvim", "run"):
+        (tree.root / f"requirements/{lock}.txt").touch()
     nvim = tree.root / "nvim"
     nvim.write_text("#!/bin/sh\necho NVIM v0.11.4\n")
     nvim.chmod(0o755)
-    environment |= {"HOME": str(tree.root), "ACP_NVIM_NVIM": str(nvim)}
+    found = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "MAKE"))}
+    found |= {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": tree.wheels.as_uri()}
+    return found | {"HOME": str(tree.root), "ACP_NVIM_NVIM": str(nvim)}
+
+
+def test_the_demo_installs_only_what_the_host_needs_and_is_no_development(tree, environment):
+    (tree.root / "requirements/run.txt").write_text(LOCK.format(make_wheel(tree.wheels)))
+    environment["PYTHONPATH"] = str(Path(pip.__file__).parents[1])
+    command = ["sh", "tests/tools/setup.sh", "run"]
+    for says in ("installing the host's packages into .venv", ""):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment, cwd=tree.root)
+        assert done.returncode == 0, done.stderr
+        assert says in done.stdout
+        assert bool(done.stdout) is bool(says)
+    assert tree.imports("tiny")
+    assert (tree.root / ".venv/requirements.txt").read_text() == (tree.root / "requirements/run.txt").read_text()
+    assert not (tree.root / ".venv/.stamp").exists()
+
+
+def test_the_set_up_of_a_fresh_clone_refuses_it_and_is_not_done(tree, environment):
+    """`make setup` itself: what is refused is refused each time, and once the right one is there it works."""
+    digest = make_wheel(tree.wheels)
+    shutil.rmtree(tree.root / ".venv")
 
     def make(wanted: str) -> subprocess.CompletedProcess[str]:
         (tree.root / "requirements/dev.txt").write_text(LOCK.format(wanted))

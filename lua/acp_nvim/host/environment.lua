@@ -160,7 +160,8 @@ end
 ---@param on_progress fun(words: string) called with each step
 ---@param on_end fun(problem: string?, output: string?) what failed and what to do, and all that the programs said
 function M.build(again, on_progress, on_end)
-  if (again or M.state() ~= "ready") and read(".venv/.stamp") then
+  local is_development = read(".venv/.stamp") or vim.startswith(vim.v.progpath, path(".venv/"))
+  if is_development and (again or M.state() ~= "ready") then
     local words = "%s has the tools of development. To update it, type `make setup` in %s."
     return on_end(words:format(path(".venv"), M.root()))
   end
