@@ -31,6 +31,14 @@ intent = vim.api.nvim_create_autocmd("CmdlineChanged", {
   end,
 })
 
+vim.api.nvim_create_autocmd("SessionLoadPost", {
+  group = vim.api.nvim_create_augroup("acp_nvim.restored", {}),
+  desc = "Close the empty windows that a session has for the plugin's buffers",
+  callback = function()
+    require("acp_nvim.windows.restored").close_soon()
+  end,
+})
+
 ---Returns the body of a command.
 ---@param name string of a function
 ---@param module? string that has it; nil: acp_nvim.commands

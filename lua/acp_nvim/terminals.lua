@@ -4,6 +4,7 @@ local SafeOutput = require("acp_nvim.terminals.safe_output")
 local keymaps = require("acp_nvim.keymaps")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
+local own = require("acp_nvim.windows.own")
 local requests = require("acp_nvim.host.requests")
 
 local M = {}
@@ -14,8 +15,6 @@ local TERMINAL_SETTLE_MS = 50 -- until Neovim has updated a terminal's buffer: i
 local TERMINAL_PART = 0.4 -- of the screen's lines: the chat stays visible
 local GROUP = api.nvim_create_augroup("acp_nvim.terminals", {})
 local GONE = api.nvim_create_namespace("acp_nvim.terminals.gone")
-local OPTIONS =
-  { cursorline = false, list = false, number = false, relativenumber = false, signcolumn = "no", spell = false }
 -- Ends a sequence whose rest was dropped, and resets the colours.
 local RESET = "\24\27[0m"
 
@@ -93,10 +92,8 @@ local function watch(terminal)
     end,
   })
   keymaps.map(bufnr, "n", "close", function()
-    if not pcall(api.nvim_win_close, 0, false) then -- the last window
-      vim.cmd("enew")
-      pcall(api.nvim_buf_delete, bufnr, { force = true })
-    end
+    own.close(api.nvim_get_current_win())
+    pcall(api.nvim_buf_delete, bufnr, { force = true }) -- of the last window
   end)
   api.nvim_create_autocmd("TermEnter", { group = GROUP, buffer = bufnr, command = "stopinsert" })
   api.nvim_create_autocmd("BufWipeout", {
@@ -117,7 +114,6 @@ local function new_terminal(session, target)
   local terminal = { session = session, target = target, key = key, bufnr = bufnr, fed_ns = 0, safe = safe }
   open[key] = terminal
   vim.bo[bufnr].bufhidden = "wipe" -- the host keeps the output
-  vim.bo[bufnr].filetype = "acp_terminal"
   watch(terminal)
   return terminal
 end
@@ -125,12 +121,6 @@ end
 local function name(terminal)
   local command = vim.fn.strcharpart(Lines.one_line(terminal.target.words), 0, limits.terminal_name)
   pcall(api.nvim_buf_set_name, terminal.bufnr, vim.trim(("acp://terminal/%s %s"):format(terminal.key, command)))
-end
-
-local function set_options(win)
-  for option, value in pairs(OPTIONS) do
-    vim.wo[win][0][option] = value
-  end
 end
 
 ---Makes the buffer a terminal, of its final size: Neovim loses lines that come while the size changes.
@@ -142,6 +132,11 @@ local function attach(terminal)
   terminal.size = size_of(terminal.bufnr)
 end
 
+local function set_up(win)
+  own.set_options(win, { linebreak = false })
+  own.set_filetype(win, "acp_terminal")
+end
+
 local function show(bufnr)
   local win = vim.fn.win_findbuf(bufnr)[1]
   if win then
@@ -151,7 +146,7 @@ local function show(bufnr)
   if not pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1, height = height }) then -- no room
     vim.cmd(("tab sbuffer %d"):format(bufnr))
   end
-  set_options(api.nvim_get_current_win())
+  set_up(api.nvim_get_current_win())
 end
 
 ---Opens the output of a command, or moves the focus to it.
@@ -207,8 +202,8 @@ function M.output(session, event)
     local old = terminal
     terminal = new_terminal(old.session, old.target)
     for _, win in ipairs(vim.fn.win_findbuf(old.bufnr)) do
-      api.nvim_win_set_buf(win, terminal.bufnr)
-      set_options(win)
+      own.set_buffer(win, terminal.bufnr)
+      set_up(win)
     end
     pcall(api.nvim_buf_delete, old.bufnr, { force = true })
     name(terminal)

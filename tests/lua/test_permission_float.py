@@ -104,7 +104,7 @@ def test_a_buffer_that_takes_the_place_of_the_chat_brings_it(screen):
     apply(editor, asked(1))
     win = editor.lua('return vim.fn.win_findbuf(require("acp_nvim.sessions").get(1).bufnr)[1]')
     other = editor.lua("return vim.api.nvim_create_buf(true, false)")
-    editor.lua("vim.api.nvim_win_set_buf(...)", win, other)
+    editor.lua("local win = ... vim.wo[win].winfixbuf = false vim.api.nvim_win_set_buf(...)", win, other)
     shown(editor)
 
 

@@ -219,7 +219,7 @@ def test_another_chat_in_the_same_windows_has_its_own(editor, key):
     assert pinned(editor)
     editor.chat()
     assert pinned(editor) is None
-    editor.command(f"wincmd t | wincmd l | buffer {editor.session(key, 'bufnr')}")
+    editor.command(f"wincmd t | wincmd l | buffer! {editor.session(key, 'bufnr')}")
     assert pinned(editor) == [" ✓ step 1", " ▸ step 2"]
 
 

@@ -71,7 +71,7 @@ def test_other_chats_say_that_there_is_news(editor):
     editor.lua("vim.o.columns = 300")
     assert "1 other chat has news" in bar(editor, second)
     assert editor.lua('return require("acp_nvim").statusline(...)', first).endswith("2 unread")
-    editor.command(f"buffer {editor.session(first, 'bufnr')}")
+    editor.command(f"buffer! {editor.session(first, 'bufnr')}")
     assert editor.lua(UNREAD, first) == 0
 
 

@@ -83,7 +83,7 @@ def test_options_do_not_leak_into_code(editor, code):
     editor.command("set number")
     key = editor.chat()
     win = editor.focus(editor.session(key, "bufnr"))
-    editor.command("edit code.txt")
+    editor.command("edit! code.txt")
     state = editor.lua("local w = vim.wo[...] return { w.number, w.winbar, w.foldenable }", win)
     assert state == [True, "", True]
 

@@ -38,11 +38,10 @@ def test_a_chat_in_a_tab_of_its_own_is_gone_to(editor):
     assert editor.lua("return vim.bo.filetype") == "acp_prompt"
 
 
-@pytest.mark.parametrize("where", ["setlocal winfixbuf", "windo setlocal winfixbuf"])
-def test_a_fixed_window_takes_another_session_and_stays_fixed(editor, where):
+@pytest.mark.parametrize("also_code", [False, True])
+def test_a_fixed_window_takes_another_session_and_stays_fixed(editor, also_code):
     editor.chat()
-    editor.command("wincmd k")
-    editor.command(where)
+    editor.lua("vim.wo[vim.fn.win_getid(1)].winfixbuf = ...", also_code)
     second = editor.chat()
     assert editor.lua(TYPES) == OPEN
     chat = editor.focus(editor.session(second, "bufnr"))

@@ -27,6 +27,8 @@ SLOW: Final = frozenset(
         "core/workspace/test_merge",
         "core/workspace/test_merge_attributes",
         "lua/test_follow_typing",
+        "lua/test_restored_windows",
+        "lua/test_window_buffers",
         # many processes, or waits for the clock of a file system
         "core/acp/test_tool_call",
         "core/replay/test_recordings_live",

@@ -20,17 +20,26 @@ local function left(name)
   end
 end
 
+---@param name string with a number added if another buffer has it
 ---@return integer bufnr
-function M.get(name)
-  local bufnr = left(name)
-  if not bufnr then
-    bufnr = api.nvim_create_buf(false, true)
-    vim.b[bufnr].editorconfig = false -- it is for files, and would be loaded by the name
-    if not pcall(api.nvim_buf_set_name, bufnr, name) then
-      pcall(api.nvim_buf_set_name, bufnr, ("%s#%d"):format(name, bufnr))
-    end
+function M.new(name)
+  local bufnr = api.nvim_create_buf(false, true)
+  vim.b[bufnr].editorconfig = false -- it is for files, and would be loaded by the name
+  if not pcall(api.nvim_buf_set_name, bufnr, name) then
+    pcall(api.nvim_buf_set_name, bufnr, ("%s#%d"):format(name, bufnr))
   end
   return bufnr
+end
+
+---@return integer bufnr
+function M.get(name)
+  return left(name) or M.new(name)
+end
+
+---Sets a filetype without FileType autocommands: those run when a window shows the buffer, see `windows/own.lua`.
+---@param filetype string
+function M.set_filetype(bufnr, filetype)
+  vim.cmd(("noautocmd call nvim_set_option_value('filetype', '%s', {'buf': %d})"):format(filetype, bufnr))
 end
 
 ---@return integer bufnr read-only buffer that only `fill` changes; wiped out when no window shows it

@@ -9,7 +9,6 @@ local OPTIONS = {
   bufhidden = "hide",
   buflisted = false,
   buftype = "nofile",
-  filetype = "acp_chat",
   modeline = false,
   modifiable = false,
   swapfile = false,
@@ -34,7 +33,7 @@ function M.adopt(session, bufnr)
   for option, value in pairs(OPTIONS) do
     vim.bo[bufnr][option] = value
   end
-  vim.bo[bufnr].syntax = "" -- highlights come from the blocks
+  named.set_filetype(bufnr, "acp_chat")
   sessions.own_buffer(session, bufnr)
   transcript.attach(session)
   local group = vim.api.nvim_create_augroup("acp_nvim.chat", { clear = false })

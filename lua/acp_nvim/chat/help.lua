@@ -1,6 +1,7 @@
 -- Lists the keys of a buffer in a floating window.
 local config = require("acp_nvim.config")
 local decoration = require("acp_nvim.chat.transcript.decoration")
+local own = require("acp_nvim.windows.own")
 local schema = require("acp_nvim.config.schema")
 
 local M = {}
@@ -84,8 +85,7 @@ function M.show(where, waits)
     title = (" Keys of the %s "):format(where),
     title_pos = "center",
   })
-  vim.wo[win][0].wrap = true
-  vim.wo[win][0].linebreak = true
+  own.set_options(win, {})
   close_with(win, bufnr)
 end
 

@@ -4,6 +4,7 @@ local config = require("acp_nvim.config")
 local keymaps = require("acp_nvim.keymaps")
 local keys = require("acp_nvim.chat.keys")
 local named = require("acp_nvim.buffers.named")
+local own = require("acp_nvim.windows.own")
 
 local M = {}
 
@@ -13,9 +14,7 @@ local M = {}
 function M.attach(session, bufnr, desc, go_on, refill)
   keys.attach_chat(session)
   keymaps.map(bufnr, "n", "close", function()
-    if not pcall(vim.api.nvim_win_close, 0, false) then
-      vim.cmd.enew() -- the last window of all
-    end
+    own.close(vim.api.nvim_get_current_win())
   end)
   for _, key in ipairs(config.keys("focus_prompt")) do
     vim.keymap.set("n", key, go_on, { buffer = bufnr, nowait = true, remap = true, desc = "acp: " .. desc })

@@ -5,6 +5,7 @@ local fit = require("acp_nvim.chat.windows.fit")
 local lazy = require("acp_nvim.lazy")
 local frame = lazy("acp_nvim.chat.windows.frame")
 local message = lazy("acp_nvim.message")
+local own = require("acp_nvim.windows.own")
 local sessions = require("acp_nvim.sessions")
 local splits = require("acp_nvim.chat.windows.splits")
 local stack = require("acp_nvim.chat.windows.stack")
@@ -13,36 +14,24 @@ local winbar = require("acp_nvim.chat.winbar")
 local M = {}
 
 local api = vim.api
-local OPTIONS = vim.tbl_extend("error", stack.PLAIN, {
-  conceallevel = 0,
-  fillchars = "eob: ,fold: ",
-  foldenable = true,
-  linebreak = true,
-  wrap = true,
-})
-
-local function set_options(win, fixed)
-  for option, value in pairs(OPTIONS) do
-    vim.wo[win][0][option] = value
-  end
-  if fixed then
-    vim.wo[win][0][fixed] = true
-  end
-end
+local FILL = "eob: ,fold: "
 
 ---@param win integer of a chat
-local function set_chat_options(win, fixed)
-  set_options(win, fixed)
-  vim.wo[win][0].conceallevel = config.get().ui.conceal and 2 or 0
+---@param fixed? "winfixwidth"|"winfixheight"
+local function set_up_chat(win, fixed)
+  local options = { conceallevel = config.get().ui.conceal and 2 or 0, fillchars = FILL, foldenable = true }
+  if fixed then
+    options[fixed] = true
+  end
+  own.set_options(win, options)
+  own.set_filetype(win, "acp_chat")
+  vim.bo[api.nvim_win_get_buf(win)].syntax = "" -- highlights come from the blocks
 end
 
-local function show_in(win, bufnr)
-  local fixed = vim.wo[win].winfixbuf
-  vim.wo[win].winfixbuf = false
-  stack.opened(bufnr, function()
-    api.nvim_win_set_buf(win, bufnr)
-  end)
-  vim.wo[win].winfixbuf = fixed
+---@param win integer of a prompt
+local function set_up_prompt(win)
+  own.set_options(win, { conceallevel = 0, fillchars = FILL, winfixheight = true })
+  own.set_filetype(win, "acp_prompt")
 end
 
 ---@param even_last boolean close it even if it is the only window of its tab page
@@ -69,19 +58,43 @@ local function close_together(one, other)
   })
 end
 
+---Closes the windows of prompts in the current tab page.
+---@param kept? integer window that stays
+local function close_prompts(kept)
+  for _, win in ipairs(stack.all("prompt_bufnr")) do
+    if win ~= kept then
+      own.close(win)
+    end
+  end
+end
+
+---Closes the prompt with its chat, and a floating chat with its prompt.
+local function tie(chat, prompt)
+  close_together(chat, prompt)
+  if stack.floats(chat) then
+    close_together(prompt, chat)
+    frame.map(api.nvim_win_get_buf(chat))
+    frame.map(api.nvim_win_get_buf(prompt))
+  end
+end
+
 ---@return integer? win with the chat in the current tab page; nil when there is no room
 ---@return boolean? is_new
 local function ensure_chat(session, position)
   local bufnr = session.bufnr --[[@as integer]]
   local win, fixed = stack.showing(bufnr), nil
   if win then
+    if not own.is_set_up(win) then
+      set_up_chat(win)
+    end
     return win
   end
-  win = stack.all("bufnr")[1]
+  local now = stack.current()
+  win = now and now.chat
   local is_new = not win
   if win then
     fixed = vim.wo[win].winfixwidth and "winfixwidth" or vim.wo[win].winfixheight and "winfixheight" or nil
-    show_in(win, bufnr)
+    own.set_buffer(win, bufnr)
   elseif position == "float" then
     win = frame.open_chat(session)
   elseif position == "tab" then
@@ -92,7 +105,10 @@ local function ensure_chat(session, position)
   if not win then
     return nil
   end
-  set_chat_options(win, fixed)
+  if is_new then -- prompts of a chat that is not here any more
+    close_prompts()
+  end
+  set_up_chat(win, fixed)
   api.nvim_win_set_cursor(win, { api.nvim_buf_line_count(bufnr), vim.v.maxcol })
   return win, is_new
 end
@@ -100,31 +116,27 @@ end
 ---@return integer? win nil when there is no room
 local function ensure_prompt(session, chat)
   local bufnr = session.prompt_bufnr --[[@as integer]]
-  local win = stack.showing(bufnr)
-  if win then
-    return win
+  local now = stack.current()
+  local win = now and now.prompt or stack.all("prompt_bufnr")[1]
+  local is_tied = win ~= nil and own.is_set_up(win)
+  close_prompts(win)
+  if not win and stack.floats(chat) then
+    win = frame.open_prompt(bufnr)
+  elseif not win then
+    win = splits.open_prompt(bufnr, chat)
+  elseif api.nvim_win_get_buf(win) ~= bufnr then
+    own.set_buffer(win, bufnr)
   end
-  win = stack.all("prompt_bufnr")[1]
-  if win then
-    show_in(win, bufnr)
-  else
-    if stack.floats(chat) then
-      win = frame.open_prompt(bufnr)
-    else
-      win = splits.open_prompt(bufnr, chat)
-    end
-    if not win then
-      return nil
-    end
-    close_together(chat, win)
-    if stack.floats(chat) then
-      close_together(win, chat)
-      frame.map(api.nvim_win_get_buf(chat))
-      frame.map(bufnr)
-    end
+  if not win then
+    return nil
   end
-  set_options(win, "winfixheight")
-  fit.watch_prompt(bufnr)
+  if not is_tied then
+    tie(chat, win)
+  end
+  if not own.is_set_up(win) then
+    set_up_prompt(win)
+    fit.watch_prompt(bufnr)
+  end
   return win
 end
 
@@ -194,7 +206,7 @@ function M.focus_chat(session)
   local win = vim.fn.win_findbuf(bufnr)[1] or splits.open_tab(bufnr)
   if win then
     api.nvim_set_current_win(win)
-    set_chat_options(win)
+    set_up_chat(win)
   end
 end
 
@@ -205,14 +217,14 @@ function M.close(session)
   end
   for _, part in ipairs({ "prompt_bufnr", "bufnr" }) do
     local win = stack.showing(session[part])
-    if win and not pcall(api.nvim_win_close, win, false) then
-      vim.wo[win].winfixbuf = false
-      api.nvim_win_call(win, vim.cmd.enew) -- the last window
+    if win then
+      own.close(win)
     end
   end
   fit.soon()
 end
 
 fit.watch()
+require("acp_nvim.windows.restored").close() -- of a session that was loaded before the plugin
 
 return M

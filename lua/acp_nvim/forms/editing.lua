@@ -1,10 +1,10 @@
 -- Edits the text of one field in a small window over the form. Each change is reported at once.
 local config = require("acp_nvim.config")
+local own = require("acp_nvim.windows.own")
 
 local M = {}
 
 local api = vim.api
-local FILETYPE = "acp_form_text"
 local MOST = 8 -- lines of the window
 
 ---@class acp.FieldEdit
@@ -73,7 +73,7 @@ local function window_for(edit, bufnr)
     footer_pos = "right",
     zindex = 60,
   })
-  vim.wo[win][0].wrap, vim.wo[win][0].winfixbuf = true, true
+  own.set_options(win, {})
   return win
 end
 
@@ -128,7 +128,7 @@ function M.open(edit)
     edit.on_close(to_next)
   end
   open = win
-  vim.bo[bufnr].filetype = FILETYPE
+  own.set_filetype(win, "acp_form_text")
   map_keys(bufnr, close)
   watch(bufnr, win, edit, close)
   vim.cmd("startinsert!")

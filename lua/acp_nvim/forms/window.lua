@@ -5,6 +5,7 @@ local decoration = require("acp_nvim.chat.transcript.decoration")
 local layout_of = require("acp_nvim.forms.layout")
 local limits = require("acp_nvim.limits")
 local named = require("acp_nvim.buffers.named")
+local own = require("acp_nvim.windows.own")
 local questions = require("acp_nvim.forms.questions")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
@@ -12,19 +13,7 @@ local transcript = require("acp_nvim.chat.transcript")
 local M = {}
 
 local api = vim.api
-local FILETYPE = "acp_form"
 local PROBLEMS = api.nvim_create_namespace("acp_nvim.form_problems")
-local OPTIONS = {
-  foldenable = false,
-  linebreak = true,
-  list = false,
-  number = false,
-  relativenumber = false,
-  signcolumn = "no",
-  spell = false,
-  winfixbuf = true,
-  wrap = true,
-}
 
 vim.diagnostic.config({ virtual_text = false, virtual_lines = false, underline = false, signs = true }, PROBLEMS)
 
@@ -115,10 +104,9 @@ function M.open(question)
   else
     vim.cmd(("tab sbuffer %d"):format(bufnr)) -- no room for a split
   end
-  for option, value in pairs(OPTIONS) do
-    vim.wo[0][0][option] = value
-  end
-  vim.bo[bufnr].filetype = FILETYPE
+  win = api.nvim_get_current_win()
+  own.set_options(win, {})
+  own.set_filetype(win, "acp_form")
   return bufnr
 end
 
@@ -135,10 +123,10 @@ end
 function M.close(id)
   local win, form = M.window(id), open[id] or {}
   local is_here = win ~= nil and api.nvim_get_current_win() == win
-  if win and not pcall(api.nvim_win_close, win, true) then -- the last window
-    vim.wo[win][0].winfixbuf = false
-    vim.cmd("enew")
-  elseif is_here and api.nvim_win_is_valid(form.from) then
+  if win then
+    own.close(win, true)
+  end
+  if is_here and api.nvim_win_is_valid(form.from) then
     api.nvim_set_current_win(form.from)
   end
   if form.bufnr and api.nvim_buf_is_valid(form.bufnr) then

@@ -4,6 +4,7 @@ local command_line_window = require("acp_nvim.windows.command_line")
 local host = require("acp_nvim.host")
 local keymaps = require("acp_nvim.keymaps")
 local message = require("acp_nvim.message")
+local own = require("acp_nvim.windows.own")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
@@ -103,6 +104,7 @@ function M.open(event)
   end
   one.job = result
   open[event.attempt] = one
+  own.set_options(api.nvim_get_current_win(), { linebreak = false })
   vim.bo[bufnr].buflisted = false
   vim.bo[bufnr].bufhidden = "wipe"
   api.nvim_create_autocmd("BufWipeout", {

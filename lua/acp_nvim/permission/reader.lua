@@ -5,7 +5,7 @@ local config = require("acp_nvim.config")
 local decoration = require("acp_nvim.chat.transcript.decoration")
 local limits = require("acp_nvim.limits")
 local sessions = require("acp_nvim.sessions")
-local stack = require("acp_nvim.chat.windows.stack")
+local own = require("acp_nvim.windows.own")
 local temporary_keymaps = require("acp_nvim.temporary_keymaps")
 local visibility = require("acp_nvim.permission.visibility")
 local window = require("acp_nvim.permission.window")
@@ -198,10 +198,7 @@ function M.show(one, answer, option_id)
     now = { one = one, answer = answer, bufnr = bufnr, from = from, rows = {}, key = key, win = from }
     now.win = api.nvim_open_win(bufnr, true, fill(now))
     open = now -- only now: without its window it counts as closed
-    local options = { wrap = true, foldenable = false, scrolloff = 0, list = false }
-    for option, value in pairs(vim.tbl_extend("force", stack.PLAIN, options)) do
-      vim.wo[now.win][0][option] = value
-    end
+    own.set_options(now.win, { linebreak = false, scrolloff = 0 }) -- its lines are as wide as it
     map_keys(now)
   end
   ---@cast now acp.Reader

@@ -1,6 +1,7 @@
 -- Opens, moves and closes the window of the float with permissions, without autocommands or a change of focus.
 local decoration = require("acp_nvim.chat.transcript.decoration")
 local limits = require("acp_nvim.limits")
+local own = require("acp_nvim.windows.own")
 
 local M = {}
 
@@ -8,24 +9,7 @@ local api = vim.api
 local FLOAT_COLUMNS = 80 -- at most: longer lines are hard to read
 local ZINDEX = 45 -- below the floats that the user opens, and below menus
 local LEAST_ROWS = 8 -- of the screen, for a border
-local OPTIONS = {
-  breakindent = false,
-  conceallevel = 0,
-  cursorbind = false,
-  diff = false,
-  foldenable = false,
-  linebreak = false,
-  list = false,
-  scrollbind = false,
-  sidescrolloff = 0,
-  scrolloff = 0,
-  smoothscroll = true,
-  spell = false,
-  winblend = 0,
-  winfixbuf = true,
-  winhighlight = "",
-  wrap = true,
-}
+local OPTIONS = { conceallevel = 0, scrolloff = 0, sidescrolloff = 0, smoothscroll = true, winblend = 0 }
 
 ---@class acp.FloatText
 ---@field lines string[]
@@ -70,9 +54,7 @@ local function open(config)
     return api.nvim_win_set_config(win, config)
   end
   win = api.nvim_open_win(bufnr, false, vim.tbl_extend("error", config, { noautocmd = true }))
-  for option, value in pairs(OPTIONS) do
-    vim.wo[win][0][option] = value
-  end
+  own.set_options(win, OPTIONS)
 end
 
 ---@return table anchor at the top right, or at the bottom right where the float would cover the cursor

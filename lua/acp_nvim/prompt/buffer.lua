@@ -23,7 +23,6 @@ local OPTIONS = {
   bufhidden = "hide",
   buflisted = false,
   buftype = "acwrite", -- for :w
-  filetype = "acp_prompt",
   omnifunc = "v:lua.vim.lsp.omnifunc",
   swapfile = false,
   textwidth = 0,
@@ -218,6 +217,7 @@ function M.adopt(session, bufnr)
   for option, value in pairs(OPTIONS) do
     vim.bo[bufnr][option] = value
   end
+  named.set_filetype(bufnr, "acp_prompt")
   sessions.own_buffer(session, bufnr)
   watch(session, bufnr)
   completion.watch(bufnr)

@@ -5,6 +5,7 @@ local keymaps = require("acp_nvim.keymaps")
 local mentions = require("acp_nvim.prompt.mentions")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
+local own = require("acp_nvim.windows.own")
 local prompt_buffer = require("acp_nvim.prompt.buffer")
 local queue = require("acp_nvim.prompt.queue")
 local requests = require("acp_nvim.host.requests")
@@ -19,7 +20,6 @@ local OPTIONS = {
   bufhidden = "hide",
   buflisted = false,
   buftype = "acwrite",
-  filetype = "acp_queue",
   modifiable = true,
   swapfile = false,
   textwidth = 0,
@@ -187,6 +187,9 @@ local function show(session)
     api.nvim_set_current_win(win)
   else
     vim.cmd(("keepalt sbuffer %d"):format(bufnr))
+    win = api.nvim_get_current_win()
+    own.set_options(win, {})
+    own.set_filetype(win, "acp_queue")
   end
   return bufnr
 end

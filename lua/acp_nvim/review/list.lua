@@ -10,6 +10,7 @@ local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local open = require("acp_nvim.review.open")
+local own = require("acp_nvim.windows.own")
 local quickfix = require("acp_nvim.review.quickfix")
 local windows = require("acp_nvim.windows.open")
 
@@ -19,17 +20,7 @@ local api = vim.api
 local GROUP = api.nvim_create_augroup("acp_nvim.review_list", {})
 local COLOURS = api.nvim_create_namespace("acp_nvim.review_list")
 local WHY_CELLS = 10 -- least room beside a file for the evidence of who changed it
-local OPTIONS = {
-  cursorline = true,
-  foldenable = false,
-  list = false,
-  number = false,
-  relativenumber = false,
-  signcolumn = "no",
-  spell = false,
-  winfixheight = true,
-  wrap = false,
-}
+local OPTIONS = { cursorline = true, winfixheight = true, wrap = false }
 
 ---What a line of the list represents.
 ---@class acp.ListRow
@@ -153,9 +144,7 @@ end
 
 local function close()
   for _, win in ipairs(list and vim.fn.win_findbuf(list) or {}) do
-    if not pcall(api.nvim_win_close, win, false) then
-      api.nvim_win_call(win, vim.cmd.enew) -- the last window of all
-    end
+    own.close(win)
   end
 end
 
@@ -191,7 +180,6 @@ end
 local function new_list()
   local bufnr = named.scratch("acp://review")
   unfolded = false
-  vim.bo[bufnr].filetype = "acp_review"
   local function map(action, desc, run)
     for _, key in ipairs(config.keys(action)) do
       vim.keymap.set("n", key, run, { buffer = bufnr, nowait = true, desc = "acp: " .. desc })
@@ -243,9 +231,9 @@ function M.open()
   else
     vim.cmd(("tab sbuffer %d"):format(list)) -- no room for a split
   end
-  for option, value in pairs(OPTIONS) do
-    vim.wo[0][0][option] = value
-  end
+  local win = api.nvim_get_current_win()
+  own.set_options(win, OPTIONS)
+  own.set_filetype(win, "acp_review")
   local first = vim.iter(rows):find(function(row)
     return row.path ~= nil
   end)

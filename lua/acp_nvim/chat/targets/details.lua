@@ -6,6 +6,7 @@ local keymaps = require("acp_nvim.keymaps")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
+local own = require("acp_nvim.windows.own")
 local requests = require("acp_nvim.host.requests")
 
 local M = {}
@@ -168,21 +169,20 @@ local function open_window(bufnr)
   local height = math.max(5, math.floor(vim.o.lines * limits.details_part))
   if win then
     api.nvim_set_current_win(win)
-    api.nvim_win_set_buf(win, bufnr)
+    own.set_buffer(win, bufnr)
   elseif not pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1, height = height }) then -- no room
     vim.cmd(("tab sbuffer %d"):format(bufnr))
   end
-  local shown = vim.wo[api.nvim_get_current_win()][0]
-  shown.number, shown.relativenumber, shown.signcolumn, shown.spell, shown.list = false, false, "no", false, false
-  shown.foldenable, shown.wrap, shown.linebreak = false, true, true
+  win = api.nvim_get_current_win()
+  own.set_options(win, {})
+  own.set_filetype(win, FILETYPE)
 end
 
 ---@param from integer window to return to
 local function leave(bufnr, from)
-  if not pcall(api.nvim_win_close, 0, false) then -- the last window
-    vim.cmd("enew")
-    pcall(api.nvim_buf_delete, bufnr, { force = true })
-  elseif api.nvim_win_is_valid(from) then
+  own.close(api.nvim_get_current_win())
+  pcall(api.nvim_buf_delete, bufnr, { force = true }) -- of the last window
+  if api.nvim_win_is_valid(from) then
     api.nvim_set_current_win(from)
   end
 end
@@ -201,7 +201,6 @@ function M.show(session, event, open_file)
   decoration.fill(bufnr, out.lines, out.highlights)
   local from = api.nvim_get_current_win()
   open_window(bufnr)
-  vim.bo[bufnr].filetype = FILETYPE
   keymaps.map(bufnr, "n", "close", leave, bufnr, from)
   for _, key in ipairs(config.keys("open")) do
     vim.keymap.set("n", key, function()

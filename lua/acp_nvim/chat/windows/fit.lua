@@ -4,6 +4,7 @@ local lazy = require("acp_nvim.lazy")
 local frame = lazy("acp_nvim.chat.windows.frame")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
+local own = require("acp_nvim.windows.own")
 local pin = lazy("acp_nvim.chat.windows.pin")
 local plans = require("acp_nvim.chat.plans")
 local sizes = require("acp_nvim.chat.windows.sizes")
@@ -61,7 +62,7 @@ end
 ---@param count integer lines of the plans
 local function distribute_splits(now, whole, prompt, count)
   if count > 0 and not now.pin then
-    now.pin = pin.open({ split = "below", win = now.chat, height = count })
+    now.pin = pin.open(now.session, { split = "below", win = now.chat, height = count })
   end
   if now.prompt then
     vim.w[now.prompt].acp_nvim_lines = prompt
@@ -78,17 +79,26 @@ local function distribute_splits(now, whole, prompt, count)
   end
 end
 
+---Closes the window of the plans, or of the border, without a change of others.
+local function close(win)
+  own.keep_sizes(function()
+    api.nvim_win_close(win, true)
+  end)
+end
+
 local function distribute(now)
   local whole = total_lines(now)
   local most = math.max(1, math.floor(whole * PROMPT_PART))
   local prompt = now.prompt and prompt_lines(now.prompt, most) or 0
   local lines = plan_lines(now, whole, prompt)
   if #lines == 0 and now.pin then
-    pin.close(now.pin)
+    close(now.pin)
     now.pin = nil
   end
   if stack.floats(now.chat) then
-    frame.layout(now, prompt, #lines, pin.open)
+    frame.layout(now, prompt, #lines, function(shape)
+      return pin.open(now.session, shape)
+    end)
   else
     distribute_splits(now, whole, prompt, #lines)
   end
@@ -104,7 +114,7 @@ function M.now()
     for _, part in ipairs({ "pin", "frame" }) do
       local win = stack.part(part)
       if win then
-        pcall(pin.close, win)
+        pcall(close, win)
       end
     end
     return

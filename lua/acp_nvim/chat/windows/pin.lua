@@ -2,23 +2,22 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local decoration = require("acp_nvim.chat.transcript.decoration")
 local plans = require("acp_nvim.chat.plans")
+local named = require("acp_nvim.buffers.named")
+local own = require("acp_nvim.windows.own")
 local stack = require("acp_nvim.chat.windows.stack")
 
 local M = {}
 
 local api = vim.api
-local BUFFER_OPTIONS =
-  { bufhidden = "wipe", buftype = "nofile", swapfile = false, undolevels = -1, filetype = "acp_plan" }
-local WINDOW_OPTIONS = vim.tbl_extend("error", stack.PLAIN, {
+local BUFFER_OPTIONS = { bufhidden = "wipe", buftype = "nofile", swapfile = false, undolevels = -1 }
+local WINDOW_OPTIONS = {
   fillchars = "eob: ",
-  foldenable = false,
   linebreak = false,
   statusline = " Plan",
   winbar = "",
-  winfixbuf = true,
   winfixheight = true,
   wrap = false,
-})
+}
 
 ---@class acp.PinnedLine
 ---@field text string
@@ -149,10 +148,11 @@ local function skip_window()
   end
 end
 
+---@param session acp.Session
 ---@param config table for nvim_open_win
 ---@return integer win
-function M.open(config)
-  local bufnr = api.nvim_create_buf(false, true)
+function M.open(session, config)
+  local bufnr = named.new(("acp://plan/%d/%s"):format(session.key, session.agent or "agent"))
   for option, value in pairs(BUFFER_OPTIONS) do
     vim.bo[bufnr][option] = value
   end
@@ -160,9 +160,8 @@ function M.open(config)
   config.noautocmd = true
   local win = api.nvim_open_win(bufnr, false, config)
   stack.mark(win, "pin")
-  for option, value in pairs(WINDOW_OPTIONS) do
-    vim.wo[win][0][option] = value
-  end
+  own.set_options(win, WINDOW_OPTIONS)
+  own.set_filetype(win, "acp_plan")
   return win
 end
 
@@ -183,21 +182,6 @@ function M.draw(win, lines)
   api.nvim_win_call(win, function()
     vim.fn.winrestview({ topline = 1, leftcol = 0, lnum = 1, col = 0 })
   end)
-end
-
----Closes the window without resizing others, whatever 'equalalways' is.
-function M.close(win)
-  local equal = vim.o.equalalways
-  vim.cmd("noautocmd set noequalalways")
-  local ok, err = pcall(api.nvim_win_close, win, true)
-  if equal then
-    local sizes = vim.fn.winrestcmd() -- setting 'equalalways' makes all windows equal
-    vim.cmd("noautocmd set equalalways")
-    vim.cmd(sizes)
-  end
-  if not ok then
-    error(err, 0)
-  end
 end
 
 return M

@@ -1,6 +1,5 @@
 -- Finds the windows of a chat in the current tab page: chat, plans and prompt.
-local lazy = require("acp_nvim.lazy")
-local message = lazy("acp_nvim.message")
+local own = require("acp_nvim.windows.own")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
@@ -12,25 +11,6 @@ local api = vim.api
 ---@field chat integer window
 ---@field prompt? integer window
 ---@field pin? integer window with the plans
-
----Options of all these windows: only the text, whatever the user has set for code.
-M.PLAIN = {
-  breakindent = false, -- doubles the time of placing the cursor
-  colorcolumn = "",
-  concealcursor = "",
-  cursorbind = false,
-  cursorline = false,
-  diff = false,
-  foldcolumn = "0",
-  list = false,
-  number = false,
-  relativenumber = false,
-  scrollbind = false,
-  signcolumn = "no",
-  spell = false,
-  statuscolumn = "",
-  winhighlight = "", -- Neovim would recompute all groups at each redraw
-}
 
 ---@return integer? win of the current tab page with the buffer
 function M.showing(bufnr)
@@ -46,7 +26,7 @@ function M.opened(bufnr, open)
   local ok, err = pcall(open)
   local win = M.showing(bufnr)
   if not ok and win then
-    message.warn("an autocommand failed: " .. (tostring(err):gsub("^%S+%.lua:%d+: ", "")))
+    own.report(err)
   end
   return win
 end
@@ -92,8 +72,8 @@ function M.current()
   local chats = M.all("bufnr")
   local chat, prompt = chats[1], nil
   for _, below in ipairs(M.all("prompt_bufnr")) do
-    for _, above in ipairs(prompt and {} or chats) do
-      if belong(above, below) then
+    for _, above in ipairs(chats) do
+      if belong(above, below) then -- the last one is the nearest
         chat, prompt = above, below
       end
     end

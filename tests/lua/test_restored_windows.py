@@ -1,0 +1,64 @@
+"""Windows that :mksession restores: those of code stay, and there is none for the plugin's buffers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.lua.conftest import RECORD
+from tests.lua.test_pinned_plan import pinned, plan
+from tests.lua.test_winbar import status
+from tests.lua.test_window_buffers import WINDOWS
+from tests.support.screen import ScreenEditor
+
+
+@pytest.fixture
+def saved(editor):
+    """Writes a session with two files and a chat with its plan, at a position of the chat."""
+
+    def save(position: str, options: str = "") -> str:
+        for name in ("one.txt", "two.txt"):
+            (editor.project / name).write_text("text\n")
+        editor.lua('require("acp_nvim").setup({ ui = { position = ... } })', position)
+        editor.command("edit one.txt | split two.txt | resize 5")
+        key = editor.chat()
+        editor.apply(status(key), plan(key, 1, "ci"))
+        assert pinned(editor)
+        if options:
+            editor.command(f"set sessionoptions={options}")
+        path = str(editor.project / "Session.vim")
+        editor.command(f"mksession {path}")
+        return path
+
+    return save
+
+
+@pytest.mark.parametrize(
+    ("position", "options"), [("right", ""), ("tab", ""), ("bottom", "blank,buffers,globals,localoptions")]
+)
+def test_only_code_windows_come_back_without_a_prompt_to_press_enter(saved, tmp_path, position, options):
+    path = saved(position, options)
+    (tmp_path / "next").mkdir()
+    restored = ScreenEditor(tmp_path / "next", columns=120, rows=40, arguments=["-S", path])
+    try:
+        restored.wait_until(lambda: "acp://" not in restored.lua("return vim.fn.execute('ls!')"), what="no ghosts")
+        assert restored.lua(WINDOWS) == ["two.txt", "one.txt"]
+        assert restored.lua("return vim.fn.tabpagenr('$')") == 1
+        assert position != "right" or restored.lua("return vim.fn.winheight(1)") == 5
+        restored.lua(RECORD)
+        restored.command("AcpChat! demo")
+        assert sorted(restored.lua(WINDOWS)) == ["acp_chat", "acp_prompt", "one.txt", "two.txt"]
+    finally:
+        restored.close()
+
+
+def test_typed_text_is_no_reason_to_close_a_window(editor):
+    editor.command("new | file acp://prompt/1/demo | call setline(1, 'text')")
+    editor.command("doautoall SessionLoadPost")
+    editor.lua('require("acp_nvim.windows.restored").close()')
+    key = editor.chat()
+    assert editor.prompt_lines(key) == ["text"]
+
+
+def test_a_layout_of_nothing_else_is_an_empty_window(editor):
+    editor.command("file acp://chat/1/demo | split | enew | file acp://prompt/1/demo | doautoall SessionLoadPost")
+    editor.wait_until(lambda: editor.lua(WINDOWS) == [""], what="one empty window")
