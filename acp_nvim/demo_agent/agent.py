@@ -8,7 +8,7 @@ from typing import Any
 from acp_nvim import __version__
 from acp_nvim.demo_agent import wire
 from acp_nvim.demo_agent.child import leave
-from acp_nvim.demo_agent.turn import ADVERTISED, CancelledTurn, Session, Turn
+from acp_nvim.demo_agent.turn import ADVERTISED, MODES, CancelledTurn, Session, Turn
 from acp_nvim.demo_agent.wire import Json, Peer, RpcError
 
 
@@ -22,6 +22,8 @@ class DemoAgent:
         self._methods: dict[str, Callable[[Any, Json], None]] = {
             "initialize": self._initialize,
             "session/new": self._new_session,
+            "session/fork": self._fork,
+            "session/set_mode": self._set_mode,
             "session/prompt": self._prompt,
         }
 
@@ -59,28 +61,51 @@ class DemoAgent:
         self._fs = fs if isinstance(fs, dict) else {}
         result = {
             "protocolVersion": 1,
-            "agentCapabilities": {"loadSession": False, "promptCapabilities": {"embeddedContext": True}},
+            "agentCapabilities": {
+                "loadSession": False,
+                "promptCapabilities": {"embeddedContext": True, "image": True},
+                "sessionCapabilities": {"fork": {}},
+            },
             "authMethods": [],
             "agentInfo": {"name": "acp_nvim-demo", "title": "Demo agent", "version": __version__},
         }
         self._peer.answer(request_id, result)
 
     def _new_session(self, request_id: Any, params: Json) -> None:
+        self._begin(request_id, params, "ask")
+
+    def _fork(self, request_id: Any, params: Json) -> None:
+        self._begin(request_id, params, self._session(params).mode)
+
+    def _begin(self, request_id: Any, params: Json, mode: str) -> None:
+        """Answer with a new session in that mode, and tell its commands."""
         cwd = _needed(params, "cwd", str)
         _needed(params, "mcpServers", list)
         if not cwd.startswith("/") or "\0" in cwd:
             raise RpcError(wire.INVALID_PARAMS, "cwd has to be an absolute path.")
         session = Session(f"demo-{len(self._sessions) + 1}", cwd)
+        session.mode = mode
         self._sessions[session.id] = session
-        self._peer.answer(request_id, {"sessionId": session.id})
+        self._peer.answer(request_id, {"sessionId": session.id, "modes": session.modes})
         update = {"sessionUpdate": "available_commands_update", "availableCommands": ADVERTISED}
         self._peer.notify("session/update", {"sessionId": session.id, "update": update})
 
-    def _prompt(self, request_id: Any, params: Json) -> None:
+    def _set_mode(self, request_id: Any, params: Json) -> None:
+        session, mode = self._session(params), _needed(params, "modeId", str)
+        if all(one["id"] != mode for one in MODES):
+            raise RpcError(wire.INVALID_PARAMS, f"There is no mode {mode!r}.")
+        session.mode = mode
+        self._peer.answer(request_id, {})
+
+    def _session(self, params: Json) -> Session:
         session = self._sessions.get(_needed(params, "sessionId", str))
-        blocks = _needed(params, "prompt", list)
         if session is None:
             raise RpcError(wire.RESOURCE_NOT_FOUND, f"There is no session {params['sessionId']!r}.")
+        return session
+
+    def _prompt(self, request_id: Any, params: Json) -> None:
+        session = self._session(params)
+        blocks = _needed(params, "prompt", list)
         if not all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in blocks):
             raise RpcError(wire.INVALID_PARAMS, "prompt has to be a list of content blocks.")
         if session.turn is not None:

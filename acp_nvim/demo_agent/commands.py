@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-from acp_nvim.demo_agent import child, files, texts
+from acp_nvim.demo_agent import child, features, files, texts
 from acp_nvim.demo_agent.files import FileTrouble, improve
 from acp_nvim.demo_agent.turn import ADVERTISED, STEP_DELAY, ToolCall, Turn
 from acp_nvim.demo_agent.wire import Json
@@ -26,6 +26,9 @@ def _tour(turn: Turn, text: str, blocks: list[Json]) -> None:
     elif content is not None:
         turn.say(texts.about(files.shown(turn.session.cwd, path), content))
     _show_plan(turn, 2)
+    if turn.session.mode == "plan":
+        turn.say(texts.PLAN_MODE)
+        return
     if path is not None and content is not None:
         _improve(turn, path, content)
     _show_plan(turn, 3)
@@ -119,8 +122,10 @@ def answer(turn: Turn, blocks: list[Json]) -> None:
         turn.say(texts.SLOW, SLOW_CHUNK_DELAY)
     elif word[1] in ("markdown", "table"):
         turn.say(texts.MARKDOWN)
+    elif word[1] == "edits":
+        features.edits(turn, text, blocks)
     else:
-        {"fail": _fail, "crash": _crash}.get(word[1], _unknown)(turn)
+        SIMPLE.get(word[1], _unknown)(turn)
 
 
 def _fail(turn: Turn) -> None:
@@ -140,3 +145,6 @@ def _crash(turn: Turn) -> None:
 def _unknown(turn: Turn) -> None:
     listed = "\n".join(f"- `/{command['name']}`: {command['description']}" for command in ADVERTISED)
     turn.say(f"The demo agent knows these commands:\n\n{listed}\n\nAny other prompt starts the tour.\n")
+
+
+SIMPLE = {"fail": _fail, "crash": _crash, "form": features.form, "image": features.image, "terminal": features.terminal}

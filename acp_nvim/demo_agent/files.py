@@ -128,6 +128,8 @@ def _inside(cwd: str, path: str) -> bool:
 
 
 NOTE = "The acp_nvim demo agent was here; ask it again and it takes this line away."
+NOTE_TOP = "The demo agent has added this line."
+NOTE_END = "And this one."
 LONGEST = 256 * 1024  # characters of a file that is shown as a diff
 FIRST_LINES = ("#!", "<?", "<!", "@charset")  # beginnings of lines that must stay first
 
@@ -171,6 +173,20 @@ def improve(name: str, text: str) -> Improvement | None:
     if style is None or len(text) > LONGEST or "\0" in text:
         return None
     return _noted(name, text, style.format(NOTE))
+
+
+def noted_twice(name: str, text: str) -> str | None:
+    """Return the text with a comment at its top and one at its end; None if its language has no comments."""
+    style = _style(name)
+    if style is None or len(text) > LONGEST or "\0" in text:
+        return None
+    newline = "\r\n" if "\r\n" in text else "\n"
+    at = _top(text)
+    gap = "" if text.endswith("\n") else newline
+    head, rest = text[:at], text[at:]
+    if head and not head.endswith(("\n", "\ufeff")):
+        head += newline
+    return head + style.format(NOTE_TOP) + newline + rest + gap + style.format(NOTE_END) + newline
 
 
 def _replaced(text: str, old: str, new: str, title: str, why: str) -> Improvement:

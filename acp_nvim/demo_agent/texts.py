@@ -18,7 +18,19 @@ CLOSING = (
     "**That was the tour.** The file, the diff, the permissions and the command were real; only the words were fixed, "
     "because the demo agent has no model. "
     "Any agent that speaks the Agent Client Protocol works here in the same way.\n\n"
-    "Try `/slow` and cancel it, `/markdown`, `/fail`, or `/crash`.\n"
+    "Try next:\n\n"
+    "- `:AcpReview` lists the changes, to keep or reject them; `:AcpRestore` takes back a whole turn.\n"
+    "- `/edits` changes a file in two places, `/form` asks you something, `/image` shows a picture, "
+    "`/terminal` runs a command in the editor.\n"
+    "- `/slow` talks for ten seconds: cancel it, or send another prompt, which is queued.\n"
+    "- `:AcpConfig mode` sets what I ask for: `Accept edits` asks for no edit, `Plan` changes nothing.\n"
+    "- `:AcpFork` starts another session from here, `:AcpChat! demo` a new one; `:AcpSessions` lists all.\n\n"
+    "`:AcpTutor` shows all of this step by step, in five minutes.\n"
+)
+
+PLAN_MODE = (
+    "In the mode *Plan* I change nothing and run nothing. `:AcpConfig mode` sets another one; "
+    "then I fix what I have found.\n"
 )
 
 MARKDOWN = """\
@@ -56,6 +68,7 @@ def greet(name: str) -> str:
 | Command     | What it does               | Time |
 |-------------|----------------------------|-----:|
 | `/slow`     | streams text               | 10 s |
+| `/edits`    | changes a file twice       |  1 s |
 | `/markdown` | shows this                 |  2 s |
 | `/fail`     | lets a tool call fail      |  1 s |
 | `/crash`    | ends the agent's process   |  0 s |

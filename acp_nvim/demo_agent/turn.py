@@ -12,6 +12,10 @@ CHUNK_DELAY = 0.015  # seconds between two pieces of text: about the rhythm of a
 STEP_DELAY = 0.35  # seconds that a tool call seems to take
 
 ADVERTISED: list[Json] = [
+    {"name": "edits", "description": "Two changes in one file: keep one, reject the other"},
+    {"name": "form", "description": "A question with a form"},
+    {"name": "image", "description": "A picture"},
+    {"name": "terminal", "description": "A command in a terminal of the editor"},
     {"name": "slow", "description": "Ten seconds of text: try to cancel it"},
     {"name": "markdown", "description": "Headings, lists, code and a table; touches no file"},
     {"name": "fail", "description": "A tool call that fails"},
@@ -22,6 +26,13 @@ PERMISSION_OPTIONS: list[Json] = [
     {"optionId": "allow", "name": "Allow", "kind": "allow_once"},
     {"optionId": "allow-always", "name": "Allow for this session", "kind": "allow_always"},
     {"optionId": "reject", "name": "Reject", "kind": "reject_once"},
+]
+
+
+MODES: list[Json] = [
+    {"id": "ask", "name": "Ask", "description": "Asks before each edit and each command"},
+    {"id": "auto", "name": "Accept edits", "description": "Edits without asking"},
+    {"id": "plan", "name": "Plan", "description": "Reads only, changes nothing"},
 ]
 
 
@@ -36,8 +47,14 @@ class Session:
         self.id = session_id
         self.cwd = cwd
         self.always: set[str] = set()  # kinds of tool call that the user has always allowed
+        self.mode = "ask"
         self.turn: Turn | None = None
         self.tool_calls = 0
+
+    @property
+    def modes(self) -> Json:
+        """The modes as the answers to `session/new` and `session/fork` have them."""
+        return {"currentModeId": self.mode, "availableModes": MODES}
 
 
 class Turn:
@@ -120,9 +137,9 @@ class ToolCall:
         turn.update("tool_call", **self._shown, status="pending")
 
     def allowed(self) -> bool:
-        """Ask the user for permission, unless all calls of this kind were allowed; return the answer."""
+        """Ask the user for permission, unless all calls of this kind, or the mode, allow it; return the answer."""
         always = self._turn.session.always
-        if self._kind in always:
+        if self._kind in always or (self._kind == "edit" and self._turn.session.mode == "auto"):
             return True
         shown = {**self._shown, "status": "pending"}
         try:
@@ -143,6 +160,10 @@ class ToolCall:
         """End the call as `completed` or `failed`; `text`, if given, replaces its content."""
         content = {} if text is None else {"content": [{"type": "content", "content": {"type": "text", "text": text}}]}
         self._update(status=status, **content)
+
+    def show_terminal(self, number: str) -> None:
+        """Show that the call is in progress, and a terminal of the client as its content."""
+        self._update(status="in_progress", content=[{"type": "terminal", "terminalId": number}])
 
     def _update(self, **fields: Any) -> None:
         self._turn.update("tool_call_update", toolCallId=self._shown["toolCallId"], **fields)

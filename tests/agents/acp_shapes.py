@@ -13,12 +13,14 @@ STOP_REASONS = frozenset(["end_turn", "max_tokens", "max_turn_requests", "refusa
 
 TEXT = {"type": frozenset({"text"}), "text": str}
 CONTENT = {"type": frozenset({"content"}), "content": TEXT}
+IMAGE = {"type": frozenset({"image"}), "mimeType": str, "data": str}
+TERMINAL = {"type": frozenset({"terminal"}), "terminalId": str}
 DIFF = {"type": frozenset({"diff"}), "path": str, "oldText?": str, "newText": str}
 TOOL_FIELDS = {
     "toolCallId": str,
     "kind?": KINDS,
     "status?": STATUSES,
-    "content?": [{"content": CONTENT, "diff": DIFF}],
+    "content?": [{"content": CONTENT, "diff": DIFF, "terminal": TERMINAL}],
     "locations?": [{"path": str, "line?": int}],
     "rawInput?": dict,
 }
@@ -28,7 +30,7 @@ PLAN_ENTRY = {
     "status": frozenset({"pending", "in_progress", "completed"}),
 }
 UPDATES: dict[str, Shape] = {
-    "agent_message_chunk": {"content": TEXT},
+    "agent_message_chunk": {"content": {"text": TEXT, "image": IMAGE}},
     "agent_thought_chunk": {"content": TEXT},
     "tool_call": {**TOOL_FIELDS, "title": str},
     "tool_call_update": {**TOOL_FIELDS, "title?": str},
@@ -43,6 +45,10 @@ REQUESTS: dict[str, Shape] = {
     },
     "fs/read_text_file": {"sessionId": str, "path": str, "line?": int, "limit?": int},
     "fs/write_text_file": {"sessionId": str, "path": str, "content": str},
+    "elicitation/create": {"sessionId": str, "mode": frozenset({"form"}), "message": str, "requestedSchema": dict},
+    "terminal/create": {"sessionId": str, "command": str, "args": [str], "cwd": str},
+    "terminal/wait_for_exit": {"sessionId": str, "terminalId": str},
+    "terminal/release": {"sessionId": str, "terminalId": str},
 }
 RESULTS: dict[str, Shape] = {
     "initialize": {
@@ -51,7 +57,10 @@ RESULTS: dict[str, Shape] = {
         "authMethods?": list,
         "agentInfo?": {"name": str, "title?": str, "version": str},
     },
-    "session/new": {"sessionId": str},
+    "session/new": {
+        "sessionId": str,
+        "modes?": {"currentModeId": str, "availableModes": [{"id": str, "name": str, "description?": str}]},
+    },
     "session/prompt": {"stopReason": STOP_REASONS},
 }
 ERROR = {"code": int, "message": str}
@@ -75,7 +84,7 @@ def check_message(message: dict[str, Any]) -> None:
         check(ERROR, message["error"], "error")
     else:
         shapes = [shape for shape in RESULTS.values() if shape.keys() & message["result"].keys()]
-        check(shapes[0], message["result"], "result")
+        check(shapes[0] if shapes else {}, message["result"], "result")
 
 
 def check(shape: Shape, value: Any, where: str) -> None:
@@ -85,17 +94,18 @@ def check(shape: Shape, value: Any, where: str) -> None:
     elif isinstance(shape, list):
         assert isinstance(value, list), f"{where}: {value!r}"
         for index, item in enumerate(value):
-            check(_choice(shape[0], item), item, f"{where}[{index}]")
+            check(shape[0], item, f"{where}[{index}]")
     elif isinstance(shape, dict):
-        _check_fields(shape, value, where)
+        _check_fields(_choice(shape, value), value, where)
     else:
         assert isinstance(value, shape), f"{where}: {value!r}"
         assert not isinstance(value, bool), f"{where}: {value!r}"
 
 
-def _choice(shape: Shape, item: Any) -> Shape:
-    """An item that may be of several types says itself of which."""
-    return shape[item["type"]] if shape.keys() == {"content", "diff"} else shape
+def _choice(shape: dict[str, Shape], value: Any) -> Shape:
+    """A value that may be of several types says itself of which."""
+    kind = value.get("type") if isinstance(value, dict) else None
+    return shape[kind] if "type" not in shape and kind in shape else shape
 
 
 def _check_fields(shape: dict[str, Shape], value: Any, where: str) -> None:

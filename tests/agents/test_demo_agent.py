@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import sys
@@ -27,7 +28,7 @@ def test_a_session_advertises_the_commands(connect):
     client = connect()
     client.take_until(lambda message: message.get("method") == "session/update")
     names = [command["name"] for command in client.updates("available_commands_update")[0]["availableCommands"]]
-    assert names == ["slow", "markdown", "fail", "crash"]
+    assert names == ["edits", "form", "image", "terminal", "slow", "markdown", "fail", "crash"]
 
 
 def test_sessions_are_separate(connect):
@@ -54,6 +55,8 @@ def test_sessions_are_separate(connect):
         ("session/prompt", {"sessionId": "demo-1"}, -32602),
         ("session/prompt", {"sessionId": "demo-1", "prompt": ["text"]}, -32602),
         ("session/prompt", {"sessionId": "demo-9", "prompt": []}, -32002),
+        ("session/fork", {"sessionId": "demo-9", "cwd": "/", "mcpServers": []}, -32002),
+        ("session/set_mode", {"sessionId": "demo-1", "modeId": "none"}, -32602),
     ],
 )
 def test_wrong_requests_get_the_right_code(connect, method, params, code):
@@ -209,6 +212,81 @@ def test_markdown_touches_nothing(connect):
         assert client.prompt(command) == "end_turn"
     assert "| `/slow`" in client.text()
     assert client.tool_calls() == {}
+
+
+def test_edits_change_a_file_in_two_places(connect, project):
+    before = (project / "greeting.py").read_text()
+    client = connect()
+    assert client.prompt("/edits") == "end_turn"
+    after = (project / "greeting.py").read_text()
+    assert after.startswith("# The demo agent")
+    assert after.endswith("# And this one.\n")
+    assert before in after
+    client.choose("reject")
+    client.prompt("/edits README.md")
+    assert "left `README.md` alone" in client.text()
+
+
+def test_a_form_is_asked_and_its_answer_used(connect):
+    client = connect()
+    answers = [{"action": "accept", "content": {"name": "Ada", "language": "fr", "loud": True}}, {"action": "decline"}]
+    client.handlers["elicitation/create"] = lambda params: answers.pop(0)
+    client.prompt("/form")
+    assert "BONJOUR, ADA!" in client.text()
+    client.prompt("/form")
+    assert "greet nobody" in client.text()
+    client.handlers["elicitation/create"] = refuse(-32601, "no forms here")
+    client.prompt("/form")
+    assert "no forms here" in client.text()
+
+
+def test_an_image_is_a_picture(connect):
+    client = connect()
+    client.prompt("/image")
+    chunks = [update["content"] for update in client.updates("agent_message_chunk")]
+    (sent,) = [content for content in chunks if content["type"] == "image"]
+    assert base64.b64decode(sent["data"]).startswith(b"\x89PNG")
+
+
+def test_a_terminal_is_the_clients(connect):
+    client = connect()
+    client.handlers["terminal/create"] = lambda params: {"terminalId": "t1"}
+    for name in ("wait_for_exit", "release"):
+        client.handlers[f"terminal/{name}"] = lambda params: {}
+    client.prompt("/terminal")
+    assert client.statuses() == {"execute": "completed"}
+    assert client.tool_calls()["execute"]["content"] == [{"type": "terminal", "terminalId": "t1"}]
+    client.handlers["terminal/create"] = refuse(-32601, "no terminals here")
+    client.prompt("/terminal")
+    assert client.statuses() == {"execute": "failed"}
+
+
+def test_modes_say_what_is_asked(connect, project):
+    client = connect()
+    before = (project / "greeting.py").read_text()
+    client.request("session/set_mode", {"sessionId": client.session, "modeId": "plan"})
+    client.prompt("Go")
+    assert client.requests("session/request_permission") == []
+    assert (project / "greeting.py").read_text() == before
+    client.request("session/set_mode", {"sessionId": client.session, "modeId": "auto"})
+    client.prompt("/edits")
+    assert client.requests("session/request_permission") == []
+    assert (project / "greeting.py").read_text() != before
+
+
+def test_a_fork_keeps_the_mode(connect, project):
+    client = connect()
+    client.request("session/set_mode", {"sessionId": client.session, "modeId": "plan"})
+    answer = client.request("session/fork", {"sessionId": client.session, "cwd": str(project), "mcpServers": []})
+    assert answer["sessionId"] != client.session
+    assert answer["modes"]["currentModeId"] == "plan"
+
+
+def test_the_tour_ends_with_what_to_try(connect):
+    client = connect()
+    client.prompt("Go")
+    for words in (":AcpReview", "/edits", "/form", "/image", ":AcpFork", ":AcpTutor"):
+        assert words in client.text()
 
 
 def test_fail_fails_a_tool_call(connect):

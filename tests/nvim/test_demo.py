@@ -41,6 +41,8 @@ def test_the_demo_opens_a_chat_and_leaves_nothing(demo, tmp_path):
 
     shows("def greet")
     shows("demo idle")
+    terminal.write(b"\x1b:AcpChat second\r")
+    shows("second idle")
     terminal.write(b"\x1b:help acp_nvim-setup\r")
     shows("acp_nvim.txt")
     terminal.write(b"\x1b:qa!\r")

@@ -41,28 +41,21 @@ def environment(directory: Path) -> dict[str, str]:
     return env
 
 
+SETUP = """lua
+local python, root = vim.env.ACP_NVIM_DEMO_PYTHON, vim.env.ACP_NVIM_DEMO_ROOT
+local second = { command = { python, "-P", "-m", "acp_nvim.demo_agent" }, env = { PYTHONPATH = root } }
+require("acp_nvim").setup({ python = python, default_agent = "demo", agents = { second = second } })
+"""
+
+
 def arguments(nvim: str) -> list[str]:
     """The command line: this plugin only, with the Python that runs this, and the chat once the screen is there."""
     plugin = r"""lua vim.o.rtp = vim.fn.escape(vim.env.ACP_NVIM_DEMO_ROOT, ",\\") .. "," .. vim.o.rtp"""
-    python = "lua require('acp_nvim').setup({ python = vim.env.ACP_NVIM_DEMO_PYTHON })"
     helptags = "lua pcall(vim.cmd.helptags, vim.fn.fnameescape(vim.env.ACP_NVIM_DEMO_ROOT .. '/doc'))"
+    setup = " ".join(SETUP.split("\n"))
     start = "autocmd VimEnter * ++once ++nested AcpChat demo"
-    return [
-        nvim,
-        "--clean",
-        "-n",
-        "-i",
-        "NONE",
-        "--cmd",
-        plugin,
-        "--cmd",
-        python,
-        "--cmd",
-        helptags,
-        "--cmd",
-        start,
-        "greeting.py",
-    ]
+    commands = [word for command in (plugin, setup, helptags, start) for word in ("--cmd", command)]
+    return [nvim, "--clean", "-n", "-i", "NONE", *commands, "greeting.py"]
 
 
 def main() -> int:
