@@ -54,8 +54,9 @@ interop: setup ## run real agents from the registries against a scripted model, 
 	@if [ -d tests/interop ]; then $(PY) -m tests.interop.installing && $(PY) -m pytest tests/interop $(PYTEST_ARGS); \
 	else echo "no tests/interop here"; exit 1; fi
 
-soak: setup ## run the long tests
+soak: setup ## run the long tests, and the property tests with more examples (DEPTH=50: 50 times as many)
 	@if [ -d tests/soak ]; then $(PY) -m pytest tests/soak; else echo "no tests/soak here"; exit 1; fi
+	@DEPTH=$${DEPTH:-20} $(PY) -m pytest -n auto --dist worksteal -m hypothesis tests
 
 fuzz: .venv/.stamp ## fuzz the wire layer for a minute (FUZZ_SECONDS=600: longer); installs a fuzzer the first time
 	@sh tests/fuzz/setup.sh && $(PY) -m tests.fuzz

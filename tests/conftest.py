@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
 from tests.support import contract
 from tests.support.editor import HeadlessEditor
+from tests.support.examples import profile
 from tests.support.quick import is_quick
 from tests.support.screen import ScreenEditor
 
@@ -23,8 +24,7 @@ contract.is_checked = True
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# no clock decides whether a test passes, and each run tries the same cases
-settings.register_profile("acp_nvim", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("acp_nvim", **profile())
 settings.load_profile("acp_nvim")
 
 

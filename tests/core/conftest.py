@@ -1,17 +1,13 @@
-"""Async tests run on asyncio, which is what the host runs on; property tests try the same examples every time."""
+"""Async tests run on asyncio, which is what the host runs on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
 
 from acp_nvim.traffic.masking import LEARNED
 from tests.support import contract
-
-settings.register_profile("core", deadline=None, derandomize=True, database=None)
-settings.load_profile("core")
 
 
 @pytest.fixture

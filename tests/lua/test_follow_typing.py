@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.lua.test_follow import RUNTIME, state
+from tests.support.examples import examples
 from tests.support.typing_user import CHUNKS, LINES, LUA, Keys, differences, typed
 
 LOCATIONS = 1000
-EXAMPLES = 40
+EXAMPLES = examples(40)
 FILES = ("one.py", "two.lua", "three.txt", "missing.txt", False)  # the last is the file where the user types
 
 # The real path of events, each in a batch of its own; no pauses, so that nothing is left out.
@@ -114,6 +115,7 @@ def test_each_command_by_itself(agent, kind):
     check_followed(agent, len(CHUNKS[kind]))
 
 
+@pytest.mark.hypothesis
 def test_any_commands_one_after_the_other(agent):
     chunk: st.SearchStrategy[Keys] = st.sampled_from([chunk for kind in CHUNKS.values() for chunk in kind])
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.lua.conftest import STATUS
 from tests.lua.prompt_lsp import git_project
+from tests.support.examples import examples
 from tests.support.language_server import CONNECT
 
 PARSE = 'return require("acp_nvim.prompt.mentions.syntax").parse(...)'
@@ -48,7 +49,7 @@ PIECES = [
 ]
 LINES = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 NAMES = st.text(st.sampled_from("ab /.\"\\:1-ü🙂日,)@#~'"), min_size=1, max_size=12).filter(lambda name: name.strip())
-PROPERTY = settings(max_examples=200, suppress_health_check=list(HealthCheck))
+PROPERTY = settings(max_examples=examples(200), suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")

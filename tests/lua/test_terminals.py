@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.lua.test_chat import call
+from tests.support.examples import examples
 
 FEED = """
 local pieces = ...
@@ -295,7 +296,7 @@ def test_the_short_forms_of_such_strings_are_none_to_neovim(editor, data):
 ANY = st.lists(st.sampled_from([*STRINGS, b"\x1b[31m", b"a", b"\n", "é".encode(), b"\xff", b"\x1b[2K"]), max_size=8)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=examples(150))
 @given(parts=ANY, cuts=st.lists(st.integers(0, 200), max_size=6))
 def test_strings_are_left_out_and_nothing_else_however_it_is_cut(editor, parts, cuts):
     data = b"".join(parts)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import anyio
 import msgspec
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
@@ -16,6 +17,7 @@ from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.write_text_file import write_text_file
+from tests.support.examples import examples
 from tests.support.fake_editor import FakeEditor
 
 BOM = "\ufeff"
@@ -124,10 +126,11 @@ class Desk:
         return await read_text_file(self.files, seen, str(self.path), None, None)
 
 
+@pytest.mark.hypothesis
 def test_a_file_keeps_its_shape_in_a_buffer_and_without_one(editor):
     desk = Desk(editor)
 
-    @settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(forms(), forms(), st.booleans(), st.booleans())
     @example(Form(("a", "b"), "dos", True, True), Form(("a", "B"), "unix", False, True), True, True)
     @example(Form(("a", "b"), "mac", False, False), Form(("a", "B"), "unix", False, True), False, False)

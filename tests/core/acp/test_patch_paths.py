@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_nvim.acp.patch_paths import patch_paths
+from tests.support.examples import examples
 
 HUNK = "@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
 
@@ -84,7 +85,7 @@ lines = st.sampled_from(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.dictionaries(words.filter(lambda one: "//" not in one), st.lists(lines, max_size=5), min_size=1, max_size=3))
 def test_what_git_writes_is_read_and_lines_of_files_are_no_headers(files: dict[str, list[str]]) -> None:
     text = "".join(

@@ -20,6 +20,7 @@ from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.acp.v2 import DialectV2
 from acp_nvim.session.transcript.blocks import CallBlock
 from acp_nvim.session.transcript.transcript import Transcript
+from tests.support.examples import examples
 
 Json = dict[str, Any]
 
@@ -169,13 +170,13 @@ def reference(said: list[Json]) -> dict[str, Json]:
     return plain.calls
 
 
-@settings(max_examples=10_000)
+@settings(max_examples=examples(2_500))
 @given(several(update))
 def test_version_2_in_any_order_is_what_the_description_says(said: list[Json]) -> None:
     assert fold(DialectV2(), said) == reference(said)
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(500))
 @given(several(announced))
 def test_version_1_in_any_order_is_what_the_description_says(said: list[Json]) -> None:
     assert fold(DialectV1(), said) == reference(said)

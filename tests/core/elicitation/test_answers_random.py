@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from acp_nvim.elicitation import answers, patterns
 from tests.core.elicitation.schemas import FORMATTED, PROPERTIES, TEXTS, TYPED, form_of, values_for
+from tests.support.examples import examples
 
 
 def allows(schema: dict[str, Any], value: Any) -> bool:
@@ -31,7 +32,7 @@ def _no_process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @given(schema=PROPERTIES, data=st.data())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_a_value_is_wrong_for_us_where_it_is_wrong_for_jsonschema_and_nowhere_else(
     schema: dict[str, Any], data: st.DataObject
 ) -> None:

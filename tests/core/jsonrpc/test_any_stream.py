@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.harness import Harness
 from tests.fuzz.streams import cut, streams
+from tests.support.examples import examples
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def harness() -> Iterator[Harness]:
     one.close()
 
 
-@settings(max_examples=1_000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(250), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(streams, st.integers(0, 70), st.binary(max_size=3))
 def test_any_stream(harness: Harness, stream: bytes, size: int, rest: bytes) -> None:
     harness.check_stream(stream + rest, cut(stream + rest, size))

@@ -19,6 +19,7 @@ from acp_nvim.permissions.input_paths import IDS, NOTES, TEXTS, WAYS, input_path
 from acp_nvim.permissions.rules import Rule, judge
 from acp_nvim.session.requests.subject import SessionPaths, of_permission
 from acp_nvim.workspace.roots import Roots
+from tests.support.examples import examples
 
 CWD = "/p"
 TESTS = Rule(action="allow", path="tests/**", kind=("edit", "delete", "move", "other", "_new"))
@@ -261,7 +262,7 @@ def put(tree: Any, way: list[Any], value: str) -> Any:
     return {**known, step: put(known.get(step), rest, value)}
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(200))
 @given(
     st.dictionaries(member_names, trees, max_size=3),
     st.lists(st.one_of(st.none(), member_names), max_size=3),
@@ -288,7 +289,7 @@ def _is_one_path(name: str) -> bool:
     return bool(input_paths({name: "a b"}, True).named)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(100))
 @given(st.dictionaries(member_names, trees, max_size=4), st.sampled_from(sorted(TEXTS)), outside)
 def test_texts_do_not_matter(raw: dict[str, Any], name: str, text: str) -> None:
     assume(name not in raw)

@@ -19,6 +19,7 @@ from acp_nvim.permissions.plain_line import plain_commands
 from acp_nvim.permissions.rules import Rule, Wanted, judge
 from acp_nvim.permissions.shell_line import read_line
 from tests.core.permissions.test_command_rules import ALLOWED, ASKED, REJECTED
+from tests.support.examples import examples
 
 BASH = shutil.which("bash") or pytest.fail("bash is needed")
 SHELLS = [found for name in ("bash", "dash", "zsh", "fish") if (found := shutil.which(name))]
@@ -27,6 +28,7 @@ PROGRAMS = ("prog", "git", "ls", "x")
 
 RECORD = f"""#!{sys.executable} -IS
 import json, os, sys
+
 with open(os.environ["RECORD"], "a", encoding="utf-8", errors="surrogateescape") as file:
     file.write(json.dumps(sys.argv) + "\\n")
 """
@@ -111,14 +113,14 @@ def test_lines_of_the_table_are_run_as_read(line: str, sandbox: Path) -> None:
     is_run_as_read(BASH, line, sandbox)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(100))
 @given(line=fragments)
 def test_any_line_that_is_allowed_is_run_as_read(line: str, sandbox: Path) -> None:
     if allowed(line):
         is_run_as_read(BASH, line, sandbox)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(40))
 @given(words=st.lists(any_word, max_size=5))
 def test_quoted_words_come_back(words: list[str], sandbox: Path) -> None:
     line = shlex.join(["prog", *words])
@@ -144,7 +146,7 @@ def test_what_bash_rejects_is_never_allowed(line: str) -> None:
         assert not allowed(line)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(line=fragments.filter(lambda line: line.strip() != ""))
 def test_what_bash_cannot_read_is_never_allowed(line: str) -> None:
     if allowed(line):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from acp_nvim.review.contents import Contents
 from acp_nvim.snapshots.objects import EXECUTABLE, FILE
 from acp_nvim.snapshots.shadow import Shadow
+from tests.support.examples import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -27,7 +28,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(steps)
 async def test_the_same_text_is_the_same_content_again(given_steps) -> None:
     with TemporaryDirectory() as directory:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from tests.core.review.desk import Desk, play
+from tests.support.examples import examples
 
 Kind = Literal["both", "removed", "added"]
 NAME = "file"
@@ -221,7 +222,7 @@ class Play:
         model.stand(base.splitlines())
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(30))
 @given(count=st.integers(0, 12), steps=STEPS, end=st.sampled_from(["keep", "reject", "hunks"]), random=st.randoms())
 def test_what_is_kept_is_there_and_what_is_rejected_is_as_it_was(count, steps, end, random) -> None:
     async def played(desk: Desk) -> None:

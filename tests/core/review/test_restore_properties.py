@@ -10,6 +10,7 @@ from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from tests.core.review.desk import Desk, play
+from tests.support.examples import examples
 from tests.support.five_ways import Tree, git
 
 NAMES = ["a", "b", "d/a", "d/e/b", "x"]
@@ -137,7 +138,7 @@ async def turns_played(files: Files, turns, restarts: int) -> list[Tree]:
     return before
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(10))
 @given(seed=st.integers(0, 2**32), turns=TURNS, restarts=st.integers(0, 7), back=st.integers(0, 2))
 def test_to_go_back_and_to_undo_that_gives_every_byte(seed, turns, restarts, back) -> None:
     async def played(desk: Desk) -> None:
@@ -167,7 +168,7 @@ def test_to_go_back_and_to_undo_that_gives_every_byte(seed, turns, restarts, bac
     play(played)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(10))
 @given(seed=st.integers(0, 2**32), turns=TURNS, later=st.lists(st.integers(0, 2**32), max_size=4))
 def test_what_the_user_has_changed_since_stays(seed, turns, later) -> None:
     async def played(desk: Desk) -> None:
@@ -202,7 +203,7 @@ def test_what_the_user_has_changed_since_stays(seed, turns, later) -> None:
     play(played)
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(10))
 @given(seed=st.integers(0, 2**32), turns=TURNS, restarts=st.integers(0, 7))
 @example(seed=0, turns=[[("rename", 0), ("fs", 0), ("delete", 0)]], restarts=0)
 @example(seed=0, turns=[[("rename", 0), ("fs", 0), ("text", 0)]], restarts=0)

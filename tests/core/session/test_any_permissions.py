@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from acp_nvim.ui import events
 from tests.core.jsonrpc.peer import all_done
 from tests.core.session.inner_agent import InnerHost, inner_host
+from tests.support.examples import examples
 
 OPTIONS = {"reject": "allow_once", "allow": "reject_once", "never": "allow_always", "always": "reject_always"}
 """Ids that look like the opposite of their kind."""
@@ -32,7 +33,7 @@ class Play:
     chosen: dict[int, str] = field(default_factory=dict)
     given_up: set[int] = field(default_factory=set)
     undisturbed: bool = True
-    _since_end: int = 0
+    _since_end: int | None = None
 
     async def step(self, step: Step) -> None:
         """One of them acts; nobody else does meanwhile, unless it is `settle`."""
@@ -41,7 +42,7 @@ class Play:
             self.undisturbed = False
         if name == "settle":
             await all_done()
-            self._since_end = 0
+            self._since_end = None
         elif self.host.agent.returncode is None or name in ("answer", "cancel"):
             getattr(self, name)(*rest)
 
@@ -80,7 +81,7 @@ class Play:
         """The user."""
         if self.host.app.sessions[1].turns.turn.running:
             closed = {self._number(request) for request, _ in self.closed()}
-            before = self._since_end or len(self.asked)
+            before = len(self.asked) if self._since_end is None else self._since_end
             self.given_up |= set(range(before)) - closed
         self.host.say("cancel")
 
@@ -88,7 +89,8 @@ class Play:
         """The agent ends its turn."""
         if self.host.agent.heard_of("session/prompt"):
             self.host.agent.end_turn("end_turn")
-            self._since_end = self._since_end or len(self.asked)
+            if self._since_end is None:
+                self._since_end = len(self.asked)
 
     def work(self) -> None:
         """The agent, by itself, which only version 2 has."""
@@ -169,10 +171,11 @@ steps = st.one_of(
 )
 
 
+@pytest.mark.hypothesis
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("v2", [False, True])
 def test_each_has_exactly_one_answer_on_the_wire_and_on_the_screen(v2: bool) -> None:
-    @settings(max_examples=150)
+    @settings(max_examples=examples(50))
     @given(st.lists(steps, max_size=16))
     @example([("ask", [1], False), ("settle",), ("answer", 0, "allow_once"), ("cancel",)])
     @example([("ask", [1, 1], False), ("settle",), ("withdraw", 0), ("settle",)])

@@ -16,6 +16,7 @@ from acp_nvim.session.subagents import Subagent
 from acp_nvim.ui import events
 from tests.core.jsonrpc.peer import all_done
 from tests.core.session.inner_agent import InnerHost, inner_host
+from tests.support.examples import examples
 
 IDS = ("a", "b", "c")
 STATES = (None, "running", "idle", "requires_action", "unknown", "_odd")
@@ -194,10 +195,11 @@ steps = st.one_of(
 )
 
 
+@pytest.mark.hypothesis
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("v2", [False, True])
 def test_all_lands_at_its_child_and_nothing_forbidden_is_sent(v2: bool) -> None:
-    @settings(max_examples=250)
+    @settings(max_examples=examples(80))
     @given(st.lists(steps, max_size=24))
     @example(
         [

@@ -18,6 +18,7 @@ from acp_nvim.limits import COMMAND_SHOWN_CHARS
 from acp_nvim.ui import events
 from tests.core.jsonrpc.peer import all_done
 from tests.core.session.inner_agent import InnerHost, inner_host
+from tests.support.examples import examples
 
 pytestmark = pytest.mark.anyio
 
@@ -598,8 +599,9 @@ async def play(steps: list[tuple[Any, ...]]) -> None:
                         granted.remove(fits[0])
 
 
+@pytest.mark.hypothesis
 def test_in_any_order_a_terminal_runs_unasked_if_it_was_allowed_and_only_then() -> None:
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=examples(60))
     @given(st.lists(some_steps, min_size=1, max_size=10))
     def any_order(steps: list[tuple[Any, ...]]) -> None:
         anyio.run(play, steps)

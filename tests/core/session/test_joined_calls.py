@@ -25,6 +25,7 @@ from acp_nvim.session.transcript.location_tracker import LocationTracker
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.ui import events
 from acp_nvim.workspace.roots import Roots
+from tests.support.examples import examples
 from tests.support.fake_editor import FakeEditor
 
 
@@ -136,7 +137,7 @@ ANNOUNCED = _patch(kind="execute", title="make", status="pending")
 RUNS, DONE = _patch(status="in_progress"), _patch(status="completed")
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(200))
 @example([[WORD], [ANNOUNCED, DONE]])
 @example([[ANNOUNCED, DONE], [RUNS, DONE]])
 @example([[ANNOUNCED], [DONE], [RUNS, DONE]])

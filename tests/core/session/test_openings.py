@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from acp_nvim.session.connection import early_requests
 from acp_nvim.ui import events
 from tests.core.session.host import Host, running_host
+from tests.support.examples import examples
 from tests.support.waiting import LIMIT
 
 Step = tuple[str, int]
@@ -133,7 +134,7 @@ async def play_all(directory: Path, all_steps: list[list[Step]]) -> None:
         assert len(host.scripts["it"].notes("started")) == 1
 
 
-@settings(max_examples=8, deadline=None, phases=[Phase.generate])
+@settings(max_examples=examples(8), phases=[Phase.generate])
 @given(st.lists(plays(), min_size=8, max_size=8))
 def test_any_order_of_answers_updates_and_requests(all_steps: list[list[Step]]) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as directory:

@@ -16,6 +16,7 @@ from acp_nvim.snapshots import work_tree
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, Changed
 from tests.core.snapshots.workspaces import KIND, look, repository, shadow_of
+from tests.support.examples import examples
 
 NAMES = ["a", "b", "a b", "-c", "new\nline", "\udcff", "ä", "[x]*", ":(top)", '"']
 PATHS = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map("/".join)
@@ -84,7 +85,7 @@ async def check(shadow: Shadow, before: Files, after: Files, found: list[Changed
 
 @pytest.mark.parametrize("fold", [0, 3, 100])
 @given(states=st.lists(FILES, min_size=2, max_size=4), is_repository=st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=examples(12))
 def test_snapshots_tell_what_differs(fold: int, states: list[Files], is_repository: bool) -> None:
     async def run(place: Path) -> None:
         root = place / "w"

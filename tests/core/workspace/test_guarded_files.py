@@ -14,6 +14,7 @@ from acp_nvim.limits import PATCH_CHARS
 from acp_nvim.workspace.guarded_files import GuardedFiles
 from acp_nvim.workspace.guarded_names import GUARDED, why_guarded, why_named
 from acp_nvim.workspace.roots import Roots
+from tests.support.examples import examples
 
 
 def git(directory: Path, *words: str) -> None:
@@ -143,7 +144,7 @@ SPELLINGS = {
 }
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     st.lists(st.sampled_from(["a", "b.py", "src", "x y"]), max_size=3),
     st.lists(st.sampled_from(["a", "config", "hooks"]), max_size=3),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from acp_nvim.workspace.last_seen import LastSeen
+from tests.support.examples import examples
 
 TEXT = 200
 MEMORY = 700
@@ -131,4 +132,4 @@ class Model(RuleBasedStateMachine):
 
 
 TestModel = Model.TestCase
-TestModel.settings = settings(max_examples=100, stateful_step_count=30)
+TestModel.settings = settings(max_examples=examples(50), stateful_step_count=30)

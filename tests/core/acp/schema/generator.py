@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 
 from tests.core.acp.schema import json_values
 from tests.core.acp.schema.shapes import JSON_TYPES, Shapes
+from tests.support.examples import examples
 
 BATCH = 10
 """Instances in one example: an example costs more than the instances in it."""
 
-EXAMPLES = 20
+EXAMPLES = examples(5)
 """Examples for each definition."""
 
 KEPT_AS_A_WORD = "stopReason"
