@@ -24,16 +24,18 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterable
-from typing import Any, NoReturn
 
 # Run as a script, from anywhere: what it imports lies beside it in the package `tests`.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 from tests.agents.scripted_prompt import Prompt, Request
 from tests.agents.scripted_wire import LIMIT, Call, Error, Json, Record, Wire
+
+TYPE_CHECKING = False  # a test may start hundreds of agents, and `typing` takes a tenth of the time
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 NO_ANSWER = object()
 STUBBORN = ["sh", "-c", "trap '' TERM HUP INT; while :; do sleep 0.2; done"]  # a child that only SIGKILL ends
@@ -222,6 +224,8 @@ class Agent:
             if not self.script.get("IGNORE_EOF"):
                 self.exit(0)
         except BaseException:
+            import traceback  # here, as `subprocess` above
+
             traceback.print_exc()
             sys.stderr.flush()
             self.exit(MISTAKE)

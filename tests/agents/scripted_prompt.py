@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
 
 from tests.agents.scripted_wire import LIMIT, Error, Json
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from tests.agents.scripted_agent import Agent
 
 OPTIONS = [

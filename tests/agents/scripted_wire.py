@@ -12,11 +12,14 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from queue import Empty, SimpleQueue
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 LIMIT = 60.0  # seconds that a script waits for anything
 BATCH = 256 * 1024  # bytes written at once by a flood
-Json = dict[str, Any]
+Json = dict[str, "Any"]
 
 
 class Error(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sys
 import pytest
 
 from acp_nvim.lazy import pattern
+from acp_nvim.process.guarding import GUARD
 from tests.support.places import ROOT
 
 
@@ -45,6 +47,14 @@ print(len(compiled), compiled)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.startswith("0 ")
+
+
+def test_the_guard_loads_no_module_that_takes_longer_than_all_of_it() -> None:
+    argv = [sys.executable, "-I", "-S", "-X", "importtime", str(GUARD), os.devnull]
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "acp_nvim.process.group" in loaded
+    assert not loaded & {"enum", "re", "signal", "subprocess", "typing"}
 
 
 def test_importing_the_host_loads_no_module_that_few_sessions_need() -> None:
