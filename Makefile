@@ -8,7 +8,7 @@ endif
 PY := $(VENV)/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo quick test check format schema bench interop soak fuzz picture doc clean
+.PHONY: help setup lock demo quick test check format schema bench interop soak fuzz picture doc release clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1|/' | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -69,5 +69,8 @@ doc: setup ## generate the generated files: parts of the help, doc/development/c
 	@$(PY) -m tests.tools.contract
 	@nvim=$$($(PY) tests/support/find_nvim.py) && "$$nvim" --clean --headless -l doc/generate.lua
 
+release: setup ## check this commit, run CI on it, tag it, and build its archive (VERSION=1.2.3; DRY_RUN=1: neither CI nor a tag)
+	@$(PY) -m tests.tools.release "$(VERSION)" $(if $(DRY_RUN),--dry-run)
+
 clean: ## remove everything that make has installed or built
-	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build ./*.egg-info
+	rm -rf .venv .cache .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist ./*.egg-info
