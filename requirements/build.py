@@ -97,7 +97,7 @@ def _build(new: Path) -> None:
             "module (on Debian and Ubuntu: apt install python3-venv)."
         ) from error
     print("downloading the host's packages", flush=True)
-    install = subprocess.run([_python(new), ROOT / "requirements" / "install.py", "run"], check=False)
+    install = subprocess.run([_python(new), "-I", ROOT / "requirements" / "install.py", "run"], check=False)
     if install.returncode:
         raise SystemExit(install.returncode)  # it has said why
     shutil.copyfile(LOCK, new / BUILT_FROM)

@@ -185,7 +185,11 @@ local function await_environment()
   end
   last_awaited = last_awaited - 1
   held, current = {}, last_awaited
-  building.offer(why, start_awaited)
+  building.offer(why, function(built, problem)
+    if package.loaded["acp_nvim.host"] == M then -- else the modules were reloaded
+      start_awaited(built, problem)
+    end
+  end)
   return true
 end
 

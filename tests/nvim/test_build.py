@@ -61,6 +61,7 @@ def test_the_chat_is_open_meanwhile_and_what_is_sent_goes_out(start, tmp_path):
     nvim.wait_for("one step")
     nvim.type("i/markdown\x1b\r")
     nvim.wait_for("1 queued")
+    assert "demo one step" in nvim.rows()[0]
     assert nvim.host() is None
     open_gate(tmp_path)
     nvim.wait_until(lambda: "/markdown" in nvim.chat_text(), what="the prompt in the chat")
@@ -83,6 +84,25 @@ def test_who_declines_can_build_later(start, plugin):
     nvim.type("\r")
     nvim.wait_until(lambda: nvim.events("AcpTurnEnd"), what="the end of the turn")
     assert "started again" not in nvim.chat_text()
+
+
+def test_a_command_without_a_chat_tells_that_it_cannot_go_on(start):
+    nvim = start()
+    nvim.type(":AcpReview\r")
+    nvim.wait_for(QUESTION)
+    nvim.type("q")
+    nvim.wait_for("no Python for the host")
+
+
+def test_the_command_is_an_answer_where_the_question_got_lost(start):
+    nvim = start()
+    nvim.lua("vim.ui.select = function(_, _, on_choice) _G.answer = on_choice end")
+    nvim.command("AcpPrompt /markdown")
+    nvim.wait_until("_G.answer ~= nil", what="the question")
+    nvim.command("AcpBuild")
+    nvim.wait_until(lambda: nvim.events("AcpTurnEnd"), what="the end of the turn")
+    nvim.lua("_G.answer(nil)")  # comes too late to decline
+    assert nvim.host()
 
 
 def test_a_failure_is_told_and_the_prompt_is_back(start):

@@ -17,7 +17,7 @@ case "$*" in
     echo "one step"
     [ -z "$BUILD_GATE" ] || read -r go <"$BUILD_GATE"
     [ -z "$BUILD_FAILS" ] || {{ echo "acp_nvim: $BUILD_FAILS" >&2; exit 1; }}
-    root=$(dirname "$(dirname "$1")")
+    root=$(dirname "$(dirname "$2")")
     mkdir -p "$root/.venv/bin"
     printf '#!/bin/sh\\nexec "%s" "$@"\\n' "{sys.executable}" >"$root/.venv/bin/python"
     chmod +x "$root/.venv/bin/python"

@@ -55,7 +55,7 @@ def test_builds_with_the_first_good_python_and_makes_the_help_tags(build):
     answer, asked = build()
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.splitlines() == ["acp_nvim: one step", "acp_nvim: ready; see :checkhealth acp_nvim"]
-    assert asked == f"{build.plugin}/requirements/build.py\n"
+    assert asked == f"-I {build.plugin}/requirements/build.py\n"
     assert "acp_nvim-setup\t" in (build.plugin / "doc/tags").read_text()
 
 

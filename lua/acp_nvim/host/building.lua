@@ -1,8 +1,11 @@
 -- Builds the Python environment of the host when the user wants it: asks, shows the progress, runs one build at a time.
 local dialog = require("acp_nvim.dialog")
 local environment = require("acp_nvim.host.environment")
+local lazy = require("acp_nvim.lazy")
 local log = require("acp_nvim.log")
 local message = require("acp_nvim.message")
+local sessions = require("acp_nvim.sessions")
+local winbar = lazy("acp_nvim.chat.winbar")
 
 local M = {}
 
@@ -15,16 +18,32 @@ local YES, NO = "Yes", "Not now"
 ---@type fun(problem: string?)[]? called when the running build has ended; nil: none runs
 local listeners
 
+---@type fun(problem: string?)? who has offered a build, until the user answers
+local unanswered
+
 ---@param problem? string
 ---@param output? string
 local function finish(problem, output)
   local waiting = listeners or {}
-  listeners = nil
+  table.insert(waiting, unanswered)
+  listeners, unanswered = nil, nil
   if problem then
     log.write(problem .. "\n" .. (output or ""))
   end
   for _, listener in ipairs(waiting) do
     listener(problem)
+  end
+end
+
+---Shows what the build does, also in the chats that wait for it: in Insert mode messages are not visible.
+---@param step string
+local function show(step)
+  message.news(step, vim.log.levels.INFO)
+  for _, session in ipairs(sessions.all()) do
+    if session.status.state == "starting" then
+      session.status.activity = step
+      winbar.update(session)
+    end
   end
 end
 
@@ -36,13 +55,11 @@ local function build(on_end)
     return
   end
   listeners = { on_end }
-  message.news("building the Python environment", vim.log.levels.INFO)
-  environment.build(true, function(step)
-    message.news(step, vim.log.levels.INFO)
-  end, finish)
+  show("looking for Python")
+  environment.build(true, show, finish)
 end
 
----Asks whether the environment is to be built, and builds it.
+---Asks whether the environment is to be built, and builds it. :AcpBuild is an answer, too.
 ---@param why "missing"|"outdated"
 ---@param on_end fun(built: boolean, problem: string?) without a problem the user has declined
 function M.offer(why, on_end)
@@ -52,12 +69,17 @@ function M.offer(why, on_end)
     end
     on_end(not problem, problem)
   end
+  if listeners then
+    return build(on_built)
+  end
+  unanswered = on_built
   vim.schedule(function() -- when the windows of the command are open
-    if listeners then
-      return build(on_built)
-    end
     local prompt = ("%s, into %s/.venv?"):format(WHY[why], vim.fn.fnamemodify(environment.root(), ":~"))
     dialog.select({ YES, NO }, { prompt = prompt }, function(choice)
+      if unanswered ~= on_built then
+        return
+      end
+      unanswered = nil
       if choice == YES then
         build(on_built)
       else

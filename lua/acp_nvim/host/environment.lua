@@ -132,7 +132,7 @@ local function find_python(on_end)
       return try(number + 1)
     end
     local one = { program = program, version = "?" }
-    run({ program, "-c", PROBE }, function(line)
+    run({ program, "-E", "-c", PROBE }, function(line)
       one.version = line
     end, function(code)
       one.code = code
@@ -172,7 +172,7 @@ function M.build(again, on_progress, on_end)
     if not program then
       return fail(problem)
     end
-    local command = { program, path("requirements/build.py"), again and "again" or nil }
+    local command = { program, "-I", path("requirements/build.py"), again and "again" or nil }
     run(command, on_progress, function(code, stderr)
       if code ~= 0 then
         return fail(reason(stderr), stderr)

@@ -43,7 +43,7 @@ function M.activity(status)
   elseif status.state == "waiting" then
     return "waiting for you"
   elseif not states.is_working(status.state) then
-    return cells.plain(tostring(status.state))
+    return cells.plain(status.state == "starting" and status.activity or tostring(status.state))
   end
   local words = cells.plain(status.activity)
   words = words ~= "" and words or "working"
