@@ -180,3 +180,30 @@ def test_a_prompt_without_a_bar_needs_no_line_for_it(editor):
     key = editor.chat()
     fill(editor, key, ["x"] * 5)
     assert heights(editor, key)[1] == 5
+
+
+@pytest.mark.parametrize("position", ["bottom", "right", "float", "tab"])
+def test_eight_lines_of_the_chat_stay_on_a_small_screen(editor, position):
+    editor.lua("vim.o.columns, vim.o.lines = 80, 24")
+    editor.lua('require("acp_nvim").setup({ ui = { position = ... } })', position)
+    key = editor.chat()
+    for lines in (1, 20):
+        fill(editor, key, ["x"] * lines)
+        chat, prompt = heights(editor, key)
+        assert chat - 1 >= 8  # without the line above it
+        assert prompt - 1 >= 5
+
+
+@pytest.mark.parametrize("position", ["bottom", "right"])
+def test_the_sizes_come_back_when_other_windows_close(editor, position):
+    editor.lua("vim.o.columns, vim.o.lines = 80, 24")
+    editor.lua('require("acp_nvim").setup({ ui = { position = ... } })', position)
+    key = editor.chat()
+    fill(editor, key, ["x"] * 20)
+    before = [size(editor, key), size(editor, key, "prompt_bufnr")]
+    for command in ("copen", "help", "botright 9new", "set lines=12", "set columns=50"):
+        editor.command("1wincmd w")
+        resized(editor, command)
+        assert [size(editor, key), size(editor, key, "prompt_bufnr")] != before
+        resized(editor, "set lines=24 columns=80" if command.startswith("set") else "quit")
+        assert [size(editor, key), size(editor, key, "prompt_bufnr")] == before, command

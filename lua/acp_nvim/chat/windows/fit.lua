@@ -17,7 +17,7 @@ local api = vim.api
 local PINNED_LINES = 6 -- of the plans above the prompt: most lines are for the chat
 local PINNED_PART = 0.3 -- of the lines of chat and prompt, for the same reason
 local PROMPT_PART = 0.5 -- maximal share of the prompt: the conversation stays visible
-local LEAST_CHAT = 4 -- minimal lines of the chat, with its 'winbar'
+local LEAST_PROMPT = 3 -- lines that a prompt may need even if few are left to the chat: its 'winbar', and two of text
 local is_due = false
 local reported = false
 
@@ -51,7 +51,7 @@ end
 local function plan_lines(now, whole, prompt)
   local living = plans.active(now.session)
   local between = stack.floats(now.chat) and 0 or 1
-  local room = math.min(PINNED_LINES, math.floor(whole * PINNED_PART), whole - prompt - LEAST_CHAT - between)
+  local room = math.min(PINNED_LINES, math.floor(whole * PINNED_PART), whole - prompt - splits.LEAST_CHAT - between)
   if not now.prompt or #living == 0 or room < 1 or config.get().ui.plan ~= "pinned" then
     return {}
   end
@@ -88,7 +88,8 @@ end
 
 local function distribute(now)
   local whole = total_lines(now)
-  local most = math.max(1, math.floor(whole * PROMPT_PART))
+  local most = math.min(math.floor(whole * PROMPT_PART), math.max(LEAST_PROMPT, whole - splits.LEAST_CHAT))
+  most = math.max(1, most)
   local prompt = now.prompt and prompt_lines(now.prompt, most) or 0
   local lines = plan_lines(now, whole, prompt)
   if #lines == 0 and now.pin then
@@ -121,6 +122,7 @@ function M.now()
   end
   local is_reading = api.nvim_win_get_cursor(now.chat)[1] < api.nvim_buf_line_count(api.nvim_win_get_buf(now.chat))
   local view = api.nvim_win_call(now.chat, vim.fn.winsaveview)
+  splits.restore(now.chat)
   distribute(now)
   if is_reading then
     api.nvim_win_call(now.chat, function()
@@ -150,7 +152,11 @@ end
 
 ---Keeps the height that the user has given to a prompt as its minimum.
 local function resized()
-  for _, prompt in ipairs(splits.resized()) do
+  local prompts, is_moved = splits.resized()
+  if is_moved then
+    M.soon()
+  end
+  for _, prompt in ipairs(prompts) do
     local lines, has = vim.w[prompt].acp_nvim_lines, api.nvim_win_get_height(prompt)
     if lines and has ~= lines then
       vim.w[prompt].acp_nvim_least = has

@@ -1,11 +1,13 @@
 -- Opens chat and prompt in splits or in a separate tab page.
 local config = require("acp_nvim.config")
+local sessions = require("acp_nvim.sessions")
 local sizes = require("acp_nvim.chat.windows.sizes")
 local stack = require("acp_nvim.chat.windows.stack")
 
 local M = {}
 
 local api = vim.api
+M.LEAST_CHAT = 9 -- lines of the chat that no longer prompt and no plan take: its 'winbar', and eight of text
 local PARTS = { width = 0.4, height = 0.5 } -- share of the screen if the options set no size
 
 ---@type table<integer, table> window -> its last `measure`
@@ -19,14 +21,23 @@ end
 
 ---@return integer cells
 local function size_of(position)
-  local axis = sizes.axis(position)
+  local axis, ui = sizes.axis(position), config.get().ui
   local all, least = vim.o.columns, 40
   if axis == "height" then
-    all, least = vim.o.lines, 8
+    all = vim.o.lines
+    least = ui.height and 8 or M.LEAST_CHAT + math.floor(ui.prompt_height) + 1 -- with the line between them
   end
   local most = math.floor(all * 2 / 3) -- leave a third of a small screen to the code
   local kept = sizes.kept(position, all)
-  return kept and M.size(kept, all, 1, all - 2) or M.size(config.get().ui[axis] or PARTS[axis], all, least, most)
+  return kept and M.size(kept, all, 1, all - 2) or M.size(ui[axis] or PARTS[axis], all, least, most)
+end
+
+---@return integer count of windows in the current tab page besides those of the chat
+local function other_windows()
+  return #vim.tbl_filter(function(win)
+    local is_ours = sessions.of_buffer(api.nvim_win_get_buf(win)) ~= nil or vim.w[win].acp_nvim_part ~= nil
+    return not is_ours and not stack.floats(win)
+  end, api.nvim_tabpage_list_wins(0))
 end
 
 local function measure(win, position)
@@ -46,8 +57,9 @@ end
 
 ---Stores a size that the user has changed; changes caused by opening or closing windows are ignored.
 ---@return integer[] prompts whose height the user may have changed
+---@return boolean is_moved a chat has another size because of other windows
 function M.resized()
-  local prompts = {}
+  local prompts, is_moved = {}, false
   for win, before in pairs(chats) do
     if not api.nvim_win_is_valid(win) then
       chats[win] = nil
@@ -59,17 +71,36 @@ function M.resized()
         sizes.keep(before.position, now.cells, all)
       end
       prompts[#prompts + 1] = same and (stack.current() or {}).prompt or nil
+      is_moved = is_moved or not same
+      now.others = same and now.cells ~= before.cells and other_windows() or before.others
       chats[win] = now
     end
   end
-  return prompts
+  return prompts, is_moved
+end
+
+---Gives a chat its size again after other windows that had taken from it were closed, or the screen was small.
+---@param chat integer
+function M.restore(chat)
+  local before = chats[chat]
+  local others = before and other_windows() or 0
+  if not before or others == 0 or others > before.others then
+    return
+  end
+  local is_bottom = before.position == "bottom"
+  local missing = size_of(before.position) - measure(chat, before.position).cells
+  if missing ~= 0 and not is_bottom then
+    api.nvim_win_set_width(chat, api.nvim_win_get_width(chat) + missing)
+  elseif missing ~= 0 and api.nvim_win_get_width(chat) == vim.o.columns then
+    api.nvim_win_set_height(chat, api.nvim_win_get_height(chat) + missing)
+  end
 end
 
 ---Measures the chats after their windows were laid out.
 function M.settled()
   for win, before in pairs(chats) do
     if api.nvim_win_is_valid(win) and api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage() then
-      chats[win] = measure(win, before.position)
+      chats[win] = vim.tbl_extend("error", measure(win, before.position), { others = before.others })
     end
   end
 end
@@ -93,6 +124,7 @@ function M.open_chat(bufnr, position)
     return M.open_tab(bufnr), nil
   end
   chats[win] = measure(win, position)
+  chats[win].others = other_windows()
   return win, position == "bottom" and "winfixheight" or "winfixwidth"
 end
 
