@@ -101,6 +101,7 @@ def checkpoint_views(checkpoints: Sequence[Checkpoint]) -> list[CheckpointView]:
             file_views(one.changes),
             one.session,
             undo=one.kind != "turn" and one.undoes is None and one.id not in undone,
+            is_undo=one.undoes is not None,
         )
         for one in reversed(checkpoints)
         if one.changes

@@ -93,6 +93,7 @@ class CheckpointView(msgspec.Struct):
     files: list[FileView]
     session: int | None = None
     undo: bool = False  #: for a restore or a rejection: it was not undone yet, and is not an undo itself
+    is_undo: bool = False  #: for a restore: it has undone another one, or a rejection
 
 
 class Checkpoints(Event, omit_defaults=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.lua.review_events import COLOURS, Reviewed, background, coloured, hunk, is_on, recorded
+from tests.lua.test_highlights import READABLE, contrast, luminance
 
 LINES = [f"line {number}" for number in range(1, 13)]
 
@@ -310,6 +311,32 @@ def test_a_colour_scheme_brings_its_own_colours(screen):
         editor.command(f"colorscheme {scheme}")
         editor.wait_until(lambda: len(set(colours())) == 3, what=f"three colours with {scheme}")
     editor.command("colorscheme default")
-    editor.wait_until(lambda: colours()[1:] == ("005523", "483b3e"), what="those of the default scheme")
+    editor.wait_until(lambda: len(set(colours())) == 3, what="those of the default scheme")
+    dark = colours()
     editor.command("set background=light")
-    editor.wait_until(lambda: len(set(colours())) == 3 and colours()[1] != "005523", what="light ones")
+    editor.wait_until(lambda: len({*colours(), *dark}) == 6, what="light ones")
+
+
+@pytest.mark.parametrize("is_light", [True, False], ids=["light", "dark"])
+def test_deleted_code_can_be_read_in_neovims_own_colours(screen, is_light):
+    editor = recorded(screen(columns=80, rows=24))
+    editor.lua("vim.o.termguicolors = true vim.cmd('syntax on | filetype on')")
+    file = Reviewed(editor, "file.lua", ["local one = 1", "-- end"])
+    gone = ["local function gone(text) -- why", '  return text:rep(2) .. "gone" .. nil', "end"]
+    file.tell(hunk(1, 1, 0, gone))
+    row, _ = editor.wait_for("local function gone")
+    editor.lua("vim.o.background = ...", "light" if is_light else "dark")  # as terminals report it, late
+
+    def cells():
+        return [
+            (int(cell.fg, 16), int(cell.bg, 16))
+            for line in (row, row + 1)
+            for cell in (editor.cell(line, column) for column in range(2, 40))
+            if cell.data.strip()
+        ]
+
+    editor.wait_until(
+        lambda: {(luminance(bg) > 0.5) for _, bg in cells()} == {is_light} and len({fg for fg, _ in cells()}) > 3,
+        what="the colours of the code on those of the background",
+    )
+    assert min(contrast(fg, bg) for fg, bg in cells()) >= READABLE

@@ -48,7 +48,7 @@ def test_all_of_this_file_or_of_the_session(editor, files):
     ]  # fmt: skip
     assert editor.messages() == []  # the host has done nothing yet
     editor.apply(judged(files))
-    assert "rejected: 2 files; :AcpRestore undo takes it back" in editor.message()
+    assert "rejected: 2 files; undo it with :AcpRestore undo" in editor.message()
 
 
 def judged(files, action="reject", left=(), undo_id="x"):
@@ -75,7 +75,7 @@ def test_what_was_left_alone_is_told(editor, files):
     unknown = [left(editor.project.resolve() / f"{name}.txt", why=f"nobody ran {name}") for name in "abcdef"]
     editor.apply(judged(files, left=[*unknown, left("/s/1", "state"), left("/s/2", "state")]))
     assert editor.message().splitlines() == [
-        "acp_nvim: rejected: 2 files; :AcpRestore undo takes it back",
+        "acp_nvim: rejected: 2 files; undo it with :AcpRestore undo",
         "left alone, since nobody saw who changed them: a.txt (nobody ran a), b.txt (nobody ran b) "
         "and 4 more (:AcpReview! rejectall rejects them too)",
         "left alone: 2 of the agent's own records",
@@ -88,9 +88,9 @@ def test_what_was_left_alone_is_told(editor, files):
         (judged([], left=[left("/s/1", "state")], undo_id=""),
          "nothing was rejected\nleft alone: 1 of the agent's own records"),
         (judged(["/a"], left=[left("/big", "agent", "it is too large")]),
-         "rejected: 1 file; :AcpRestore undo takes it back\nleft alone: /big (it is too large)"),
+         "rejected: 1 file; undo it with :AcpRestore undo\nleft alone: /big (it is too large)"),
         (judged(["/a"], left=[left("/long/" + 90 * "x"), left("/b")]),
-         "rejected: 1 file; :AcpRestore undo takes it back\n"
+         "rejected: 1 file; undo it with :AcpRestore undo\n"
          f"left alone, since nobody saw who changed them: /long/{90 * 'x'} and 1 more (:AcpReview! rejectall rejects "),
         (judged(["/a"], "keep", undo_id=""), "kept: 1 file"),
     ],

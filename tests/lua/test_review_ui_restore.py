@@ -84,7 +84,7 @@ def test_from_the_list_to_the_files(editor):
     assert editor.sent("restore") == [{"id": "id2", "cwd": str(editor.project)}]
     assert editor.lua("return #vim.api.nvim_list_tabpages()") == 1
     editor.apply({"type": "restored", "id": "id2", "undo_id": "id9", "files": ["a.py", "b.py"], "conflicts": []})
-    assert "2 files restored; :AcpRestore undo takes it back" in editor.message()
+    assert "2 files restored; undo it with :AcpRestore undo" in editor.message()
 
 
 def test_the_preview(editor):
@@ -98,7 +98,7 @@ def test_the_preview(editor):
     planned(editor)
     asked(editor, 2)
     assert editor.lua("return _G.preview") == [
-        f"Go back to before  {clock(TIME + 1)}  2 files +12 −4  demo: prompt 1",
+        f"Restore the files to the state before:  {clock(TIME + 1)}  2 files +12 −4  demo: prompt 1",
         "",
         "  M a.py  +2 −6",
         "  C b.py  +4 −0  (conflict: your own edits stay, and you choose in the review)",
@@ -151,9 +151,11 @@ def test_late_answers_ask_nothing(editor):
 def test_words_for_what_is_no_turn(editor):
     answers(editor)
     editor.command("AcpRestore")
-    listed(editor, checkpoint(1, "restore", prompt=""), checkpoint(2, "reject", prompt="main.py"))
+    undo, undone = checkpoint(3, "restore", prompt="", is_undo=True), checkpoint(4, "reject", prompt="")
+    mine = checkpoint(1, "restore", prompt="", undo=True), checkpoint(2, "reject", prompt="main.py", undo=True)
+    listed(editor, *mine, undo, undone)
     assert [item.split("  ")[-1] for item in asked(editor, 1)["items"]] == [
-        "undo this restore", "undo this rejection: main.py",
+        "your restore", "your rejection: main.py", "your undo", "your rejection (undone)",
     ]  # fmt: skip
 
 
@@ -166,10 +168,10 @@ def test_undo_takes_back_the_last_restore_or_rejection(editor):
     assert editor.sent("restore") == [{"id": "id4", "cwd": str(editor.project)}]
     assert editor.lua("return _G.asked") == []
     editor.apply({"type": "restored", "id": "id4", "undo_id": "id9", "files": ["a.py"], "conflicts": []})
-    assert "1 file restored; :AcpRestore undo takes back the one before" in editor.message()
+    assert "undone: 1 file restored" in editor.message()
     editor.command("AcpRestore undo")
     listed(editor, *undone)
-    assert "nothing is left to take back: no restore and no rejection" in editor.message()
+    assert "there is nothing to undo in " in editor.message()
 
 
 def test_an_agent_at_work_is_named(editor):
@@ -192,7 +194,7 @@ def test_nothing_to_restore(editor):
     answers(editor, 1)
     editor.command("AcpRestore")
     listed(editor)
-    assert "there is no turn to go back to in " in editor.message()
+    assert "there is nothing to restore in " in editor.message()
     editor.command("AcpRestore")
     listed(editor, checkpoint(1))
     asked(editor, 1)
@@ -222,15 +224,15 @@ def test_conflicts_and_problems_are_told(editor):
     paths = [f"{editor.project}/a.py", f"{editor.project}/b.py"]
     editor.apply({"type": "restored", "id": "x", "undo_id": "y", "files": paths, "conflicts": [paths[0]]})
     text = editor.message()
-    assert "2 files restored; :AcpRestore undo takes it back" in text
+    assert "2 files restored; undo it with :AcpRestore undo" in text
     assert "your own edits stay, choose with :AcpReview: a.py" in text
     restored = {"type": "restored", "id": "x", "undo_id": "", "files": [], "conflicts": []}
     editor.apply({**restored, "files": [paths[0]], "problem": "b.py: the disk is full"})
     editor.wait_until(lambda: len(editor.messages()) == 2, what="the second message")
-    assert "1 file restored; :AcpRestore undo takes it back\nbut: b.py: the disk is full" in editor.messages()[-1]
+    assert "1 file restored; undo it with :AcpRestore undo\nbut: b.py: the disk is full" in editor.messages()[-1]
     editor.apply({**restored, "conflicts": [paths[1]]}, {**restored, "problem": "Nothing was changed: it is gone"})
     editor.wait_until(lambda: len(editor.messages()) == 4, what="the fourth message")
-    assert "nothing was restored\nyour own edits stay, choose with :AcpReview: b.py" in editor.messages()[-2]
+    assert "no file was restored\nyour own edits stay, choose with :AcpReview: b.py" in editor.messages()[-2]
     assert editor.messages()[-1].endswith("Nothing was changed: it is gone")
 
 
@@ -239,7 +241,7 @@ LEFT = [
     {"path": "/p/.agent/log", "by": "state", "why": ""},
 ]
 SAID = (
-    "left alone, since nobody saw who changed them: /p/x.txt (no command ran) (:AcpRestore! takes them back, too)\n"
+    "left alone, since nobody saw who changed them: /p/x.txt (no command ran) (:AcpRestore! restores them, too)\n"
     "left alone: 1 of the agent's own records"
 )
 
@@ -265,7 +267,7 @@ def test_what_is_left_alone_is_told_before_and_after(editor):
     assert "force" not in editor.sent("restore_plan")[0] | editor.sent("restore")[0]
     done = {"type": "restored", "id": "id1", "undo_id": "y", "files": ["/p/a.py"], "conflicts": [], "left": LEFT}
     editor.apply(done)
-    assert editor.message().endswith("1 file restored; :AcpRestore undo takes it back\n" + SAID)
+    assert editor.message().endswith("1 file restored; undo it with :AcpRestore undo\n" + SAID)
 
 
 def test_with_a_bang_nothing_of_it_is_left_alone(editor):

@@ -1,6 +1,5 @@
 -- Updates the hunks of a view when windows, options or colour schemes change, and highlights the visible ones: changed
 -- words, syntax of virtual lines, and a hint at the end of a line.
-local colours = require("acp_nvim.hunks.colours")
 local highlights = require("acp_nvim.highlights")
 local limits = require("acp_nvim.limits")
 local syntax = require("acp_nvim.hunks.syntax")
@@ -147,7 +146,6 @@ local function watch(view, on)
     top.scrolled(vim.v.event)
   end)
   on("CursorMoved", top.cursor_moved)
-  on("ColorScheme", colours.define)
   on({ "FileType", "Syntax" }, function(event)
     vim.schedule(function() -- the buffer has its new highlighting after this event
       if view.buffers[event.buf] then
@@ -169,7 +167,6 @@ function M.start(view, watch_more, hint)
   local group = api.nvim_create_augroup("acp_nvim." .. view.source.name, {})
   groups[view] = group
   highlights.define()
-  colours.define()
   set_provider(view, hint)
   local function on(events, run, pattern)
     api.nvim_create_autocmd(events, { group = group, callback = run, pattern = pattern })

@@ -157,7 +157,7 @@ end
 ---@param event acp.Event of type judged
 function M.judged(event)
   local done, count = DONE[event.action], #event.files
-  local back = event.undo_id ~= "" and "; :AcpRestore undo takes it back" or ""
+  local back = event.undo_id ~= "" and "; undo it with :AcpRestore undo" or ""
   local lines = { count > 0 and ("%s: %s%s"):format(done, entry.plural(count, "file"), back) or "nothing was " .. done }
   vim.list_extend(lines, entry.left_words(event.left or {}, ":AcpReview! rejectall rejects them too"))
   message.info(table.concat(lines, "\n"))

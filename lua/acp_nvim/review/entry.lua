@@ -29,7 +29,7 @@ M.WHOSE = { unknown = "not sure who", state = "agent's own record", user = "by y
 ---@return acp.Piece
 function M.letter(file)
   if (tonumber(file.conflicts) or 0) > 0 or file.conflict then
-    return { "C", "AcpNoticeWarn" }
+    return { "C", "AcpNoticeError" }
   end
   return { LETTERS[file.operation] or "?", "AcpToolKind" }
 end

@@ -55,7 +55,7 @@ local function lines_of(review, cwd, names, width)
     table.insert(pieces, { "  " .. entry.plural(hunks, "hunk"), "AcpToolDetail" })
   end
   if conflicts > 0 then
-    table.insert(pieces, { "  " .. entry.plural(conflicts, "conflict"), "AcpNoticeWarn" })
+    table.insert(pieces, { "  " .. entry.plural(conflicts, "conflict"), "AcpNoticeError" })
   end
   local why = Lines.one_line(review.why)
   local room = width - width_of(pieces) - 2

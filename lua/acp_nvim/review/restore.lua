@@ -12,6 +12,7 @@ local states = require("acp_nvim.states")
 local M = {}
 
 local api = vim.api
+local TO_BEFORE = "Restore the files to the state before"
 
 ---@class acp.Restoring
 ---@field step "list"|"plan"|"restore" whose answer is awaited
@@ -33,9 +34,10 @@ local function line_of(one)
   local changed = #one.files == 0 and "no files" or entry.plural(#one.files, "file")
   local prompt = Lines.one_line(one.prompt)
   local subject = ("%s: %s"):format(one.agent or "agent", prompt)
-  if one.kind == "restore" or one.kind == "reject" then
-    local what = one.kind == "restore" and "undo this restore" or "undo this rejection"
-    subject = what .. (prompt ~= "" and ": " .. prompt or "")
+  if one.kind ~= "turn" then
+    local what = one.is_undo and "your undo" or one.kind == "restore" and "your restore" or "your rejection"
+    local is_undone = not one.undo and not one.is_undo
+    subject = what .. (is_undone and " (undone)" or "") .. (prompt ~= "" and ": " .. prompt or "")
   end
   return ("%s  %s%s  %s"):format(time, changed, counts ~= "" and " " .. counts or "", subject)
 end
@@ -72,18 +74,19 @@ end
 ---@param asked acp.Restoring
 ---@param list acp.Checkpoint[]
 local function continue_with(asked, list)
+  local where = vim.fn.fnamemodify(asked.cwd, ":~")
   if asked.undo then
     local last = vim.iter(list):find(function(one)
       return one.undo == true
     end)
     if not last then
-      return message.info("nothing is left to take back: no restore and no rejection")
+      return message.info("there is nothing to undo in " .. where .. ": no restore, and no rejection")
     end
     return restore(asked.cwd, last.id, nil, true)
   elseif #list == 0 then
-    return message.info("there is no turn to go back to in " .. vim.fn.fnamemodify(asked.cwd, ":~"))
+    return message.info("there is nothing to restore in " .. where .. ": no turn has changed files")
   end
-  dialog.select(list, { prompt = "Go back to before", kind = "acp_checkpoint", format_item = line_of }, function(one)
+  dialog.select(list, { prompt = TO_BEFORE .. ":", kind = "acp_checkpoint", format_item = line_of }, function(one)
     if one then
       M.to(one.id, asked.cwd, line_of(one), asked.force)
     end
@@ -122,7 +125,7 @@ local function open_preview(words, event, cwd)
   local before = api.nvim_get_current_tabpage()
   local bufnr = api.nvim_create_buf(false, true)
   local real = vim.uv.fs_realpath(cwd) or cwd
-  local lines = { "Go back to before  " .. words, "" }
+  local lines = { TO_BEFORE .. ":  " .. words, "" }
   for _, file in ipairs(event.files) do
     local note = file.conflict and "  (conflict: your own edits stay, and you choose in the review)" or ""
     table.insert(lines, "  " .. entry.text(entry.pieces(file, real)) .. note)
@@ -149,7 +152,7 @@ local function open_preview(words, event, cwd)
   end
 end
 
-local FORCE = ":AcpRestore! takes them back, too"
+local FORCE = ":AcpRestore! restores them, too"
 
 ---@param asked acp.Restoring
 ---@param event acp.Event of type restore_plan
@@ -203,10 +206,10 @@ function M.restored(event)
   restoring = nil
   local count, conflicts, lines = #event.files, event.conflicts, {}
   if count > 0 then
-    local back = is_undo and ":AcpRestore undo takes back the one before" or ":AcpRestore undo takes it back"
-    table.insert(lines, ("%s restored; %s"):format(entry.plural(count, "file"), back))
+    local back = is_undo and "undone: %s restored" or "%s restored; undo it with :AcpRestore undo"
+    table.insert(lines, back:format(entry.plural(count, "file")))
   elseif not event.problem then
-    table.insert(lines, "nothing was restored")
+    table.insert(lines, is_undo and "nothing had to be undone" or "no file was restored")
   end
   if event.problem then
     table.insert(lines, (count > 0 and "but: " or "") .. event.problem)

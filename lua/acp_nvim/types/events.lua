@@ -320,6 +320,7 @@
 ---@field files acp.ChangedFile[]
 ---@field session? integer
 ---@field undo boolean for a restore or a rejection: it was not undone yet, and is not an undo itself
+---@field is_undo boolean for a restore: it has undone another one, or a rejection
 
 ---The effect that a restore would have on a file.
 ---@class acp.PlannedFile
