@@ -9,7 +9,6 @@ M.links = {
   AcpUserHeader = "Title",
   AcpAgentHeader = "Identifier",
   AcpThoughtHeader = "Comment",
-  AcpRule = "WinSeparator",
   AcpThought = "Comment",
   AcpCode = "NormalFloat",
   AcpNoticeInfo = "Comment",

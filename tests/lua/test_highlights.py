@@ -15,7 +15,7 @@ TINTS = "return vim.tbl_keys(require('acp_nvim.highlights.tints').tints)"
 READABLE = 4.5
 """The contrast that text needs (WCAG 2.2, 1.4.3)."""
 VISIBLE = 3.0
-"""The contrast that signs and lines need (1.4.11)."""
+"""The contrast that signs need (1.4.11)."""
 SIGNS = {
     "AcpAgentSign": "a sign",
     "AcpAgentSignOver": "a sign",
@@ -23,7 +23,6 @@ SIGNS = {
     "AcpReviewSignChange": "a sign",
     "AcpReviewSignConflict": "a sign",
     "AcpReviewSignDelete": "a sign",
-    "AcpRule": "a line between two turns",
 }
 """Groups of what is no text, and the reason."""
 ATTRIBUTES = """

@@ -108,9 +108,12 @@ end
 ---@param colour integer RGB
 local function is_readable_on(from, colour)
   local on = luminance(colour)
-  return vim.iter(from.text):all(function(text)
-    return contrast(text.luminance, on) >= text.least
-  end)
+  for _, text in ipairs(from.text) do
+    if contrast(text.luminance, on) < text.least then
+      return false
+    end
+  end
+  return true
 end
 
 ---@param colour integer RGB
@@ -212,9 +215,12 @@ end
 
 ---@return boolean a terminal has fewer than 256 colours
 local function has_few_colours()
-  return vim.iter(vim.api.nvim_list_uis()):any(function(ui)
-    return (ui.term_colors or 0) > 0 and ui.term_colors < 256
-  end)
+  for _, ui in ipairs(vim.api.nvim_list_uis()) do
+    if (ui.term_colors or 0) > 0 and ui.term_colors < 256 then
+      return true
+    end
+  end
+  return false
 end
 
 ---Without RGB colours syntax has the terminal's 16 colours, which are not known. The background is one of the 256 that are.
