@@ -14,6 +14,8 @@ local merged
 local from_setup = {}
 ---@type table<string, true> problems that were reported
 local reported = {}
+---@type table<string, string[]> what is ignored, by where it is set
+local problems_in = {}
 
 ---@type table<string, acp.Option.Schema>
 local by_name = {}
@@ -45,6 +47,16 @@ local function defaults()
   return out
 end
 
+---@return string to continue "no such option"
+local function nearest(name, path)
+  for _, option in ipairs(schema) do
+    if option.name:match("[^.]+$") == name then -- in another table
+      return ("; did you mean %q?"):format(option.name)
+    end
+  end
+  return hint(name, children[path])
+end
+
 ---Checks a user's table against the schema.
 ---@param user any
 ---@param from string names the table in problems
@@ -69,7 +81,7 @@ function M.checked(user, from)
         problem = checks.kind(value, "table")
         good[name] = not problem and walk(full, value) or nil
       else
-        problem = "no such option" .. hint(name, children[path])
+        problem = "no such option" .. nearest(name, path)
       end
       problems[#problems + 1] = problem and ("%s: %s"):format(full, problem)
     end
@@ -100,6 +112,7 @@ end
 ---@return table good valid options
 local function valid_part(user, from)
   local good, problems = M.checked(user, from)
+  problems_in[from] = problems
   local new = {}
   for _, problem in ipairs(problems) do
     new[#new + 1] = not reported[problem] and problem or nil
@@ -153,6 +166,12 @@ function M.get()
     merged = merge(merge(defaults(), global), given)
   end
   return merged
+end
+
+---@return table<string, string[]> what is ignored, by where it is set: "vim.g.acp_nvim" or "setup()"
+function M.problems()
+  M.get()
+  return problems_in
 end
 
 ---@return string[] keys that are mapped to it

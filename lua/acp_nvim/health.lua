@@ -36,6 +36,20 @@ local function check_neovim()
   end
 end
 
+local function check_options()
+  health.start("acp_nvim: options")
+  local is_valid = true
+  for from, problems in vim.spairs(config.problems()) do
+    for _, problem in ipairs(problems) do
+      is_valid = false
+      health.warn(("%s, ignored: %s"):format(from, problem), { "Correct it: |acp_nvim-options|." })
+    end
+  end
+  if is_valid then
+    health.ok("all options that you set are valid")
+  end
+end
+
 ---@return string? program that can run the host
 local function check_python()
   health.start("acp_nvim: Python host")
@@ -176,6 +190,7 @@ end
 ---Checks everything.
 function M.check()
   check_neovim()
+  check_options()
   agents.check(check_python())
   check_protocol()
   health.start("acp_nvim: files")

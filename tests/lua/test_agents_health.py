@@ -179,7 +179,7 @@ def test_without_a_python_agents_are_not_started_and_it_is_said(editor, tmp_path
 
 def test_a_default_that_is_no_agent_is_an_error(editor):
     configure(editor, {}, default_agent="nobody")
-    assert 'ERROR default_agent: there is no agent called "nobody"' in section(editor)
+    assert 'ERROR default_agent: no agent is called "nobody"' in section(editor)
 
 
 def test_the_account_is_named(editor, tmp_path):

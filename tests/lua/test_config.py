@@ -28,6 +28,10 @@ GET = 'return require("acp_nvim.config").get()'
         ("{ protocol = { V3 = true } }", 'protocol.V3: no such option; did you mean "v2"?'),
         ("{ log = { trafic = true } }", 'log.trafic: no such option; did you mean "traffic"?'),
         ("{ log = true }", "log: must be a table, not a boolean"),
+        ("{ ui = { width = -1 } }", "ui.width: must be a number, 0 or more"),
+        ("{ history = { days = 0 / 0 } }", "history.days: must be a number, 0 or more"),
+        ("{ position = 'left' }", 'position: no such option; did you mean "ui.position"?'),
+        ("{ keymaps = { position = 'x' } }", 'keymaps.position: no such option; did you mean "ui.position"?'),
         ("{ ui = 3 }", "ui: must be a table, not a number"),
         ("{ fs = { write = 'safe' } }", 'fs.write: must be one of "save", "buffer"; did you mean "save"?'),
         ("{ fs = { outside = 'allow' } }", 'fs.outside: must be one of "error", "ask"'),
@@ -147,6 +151,30 @@ def test_checkhealth_says_which_versions_are_spoken_and_whether_agents_are_recor
     assert ("protocol.v2 is off" in text) is not on
     assert (f"written into {directory} (log.traffic is on)" in text) is on
     assert ("log.traffic is off" in text) is not on
+
+
+def test_checkhealth_lists_what_is_ignored_with_the_nearest_option(tmp_path):
+    editor = LuaEditor(tmp_path, config={"uii": {"position": "left"}})
+    try:
+        editor.lua("""require("acp_nvim").setup({ default_agent = "gemni", keymaps = { sned = "x" },
+          ui = { width = "wide" }, agents = { mine = { comand = { "x" } } } })""")
+        editor.command("checkhealth acp_nvim")
+        report = editor.buffer_text()
+        for words in (
+            'vim.g.acp_nvim, ignored: uii: no such option; did you mean "ui"?',
+            'setup(), ignored: keymaps.sned: no such option; did you mean "send"?',
+            "setup(), ignored: ui.width: must be a number, not a string",
+            'setup(), ignored: agents.mine.comand: no such field; did you mean "command"?',
+            'default_agent: no agent is called "gemni"; did you mean "gemini"? (known agents: ',
+        ):
+            assert words in report
+        assert "options that you set are valid" not in report
+        editor.command("bwipeout")
+        editor.lua('vim.g.acp_nvim = nil require("acp_nvim").setup({ ui = { position = "left" } })')
+        editor.command("checkhealth acp_nvim")
+        assert "OK all options that you set are valid" in editor.buffer_text()
+    finally:
+        editor.close()
 
 
 def test_files_outside_are_an_error_until_the_user_wants_to_be_asked(editor):

@@ -35,7 +35,7 @@ local function is_installed(name)
   if agents.address(name) or (not program and name == "demo") then
     return true
   elseif not program then
-    health.error(("default_agent: there is no agent called %q"):format(name))
+    health.error(("default_agent: %s"):format(agents.problem(name)))
     return false
   elseif agents.command_here(name) then
     return true

@@ -62,6 +62,8 @@ function M.kind(value, kind)
     return not (value == false or is_key(value) or is_list) and "must be a key, a list of keys, or false" or nil
   elseif not vim.list_contains(vim.split(kind, "|"), type(value)) then
     return ("must be a %s, not a %s"):format(kind:gsub("|", " or "), type(value))
+  elseif type(value) == "number" and not (value >= 0 and value < math.huge) then -- nor "not a number"
+    return "must be a number, 0 or more"
   end
 end
 
