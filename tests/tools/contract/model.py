@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import io
 import re
 import sys
-import textwrap
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -109,13 +109,22 @@ def _field_docs(cls: type[msgspec.Struct]) -> Iterator[tuple[str, str]]:
     yield from ((name, "") for name in cls.__struct_fields__)
     for base in reversed(cls.__mro__):
         if base.__module__.startswith("acp_nvim."):
-            yield from _docs_in(textwrap.dedent(inspect.getsource(base)))
+            yield from _docs_in(_class_sources(base.__module__)[base.__name__])
+
+
+@cache
+def _class_sources(module: str) -> dict[str, str]:
+    """The source of each class of a module; `inspect.getsource` would parse the whole module for each of them."""
+    source = inspect.getsource(sys.modules[module])
+    lines = source.splitlines()
+    classes = [one for one in ast.parse(source).body if isinstance(one, ast.ClassDef)]
+    return {one.name: "\n".join(lines[one.lineno - 1 : one.end_lineno]) for one in classes}
 
 
 def _docs_in(source: str) -> Iterator[tuple[str, str]]:
     above: list[str] = []
     for line in source.splitlines():
-        comments = (one.string for one in _tokens(line) if one.type == tokenize.COMMENT)
+        comments = (one.string for one in _tokens(line) if one.type == tokenize.COMMENT) if "#:" in line else ()
         said = next((found[1] for one in comments if (found := _DOC.match(one))), None)
         field = re.match(r"    (\w+): ", line)
         if field:
@@ -191,7 +200,9 @@ def words_by_value() -> dict[frozenset[Any], tuple[str, str]]:
     for module in (views, *EVENT_MODULES, editor):
         source = inspect.getsource(sys.modules[module.__name__])
         for name, value in vars(module).items():
+            if get_origin(value) is not Literal:
+                continue
             declared = re.search(rf'^{name} = Literal\[.*\]\n(?:"""((?:.|\n)*?)""")?', source, re.MULTILINE)
-            if declared and get_origin(value) is Literal:
+            if declared:
                 found[frozenset(get_args(value))] = (name, " ".join((declared[1] or "").split()))
     return found
