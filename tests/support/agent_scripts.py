@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -27,14 +29,34 @@ class Line:
         return self.value.get("method") if isinstance(self.value, dict) else None
 
 
+class Traffic:
+    """A traffic file, to which agents append; each line is decoded once, as tests ask for it again and again."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines: list[Line] = []
+        self._decoded = 0  # bytes
+
+    def lines(self) -> list[Line]:
+        """All complete lines; none when there is no file yet."""
+        try:
+            with self._path.open("rb") as file:
+                if file.seek(0, os.SEEK_END) < self._decoded:  # it is another one
+                    self._lines, self._decoded = [], 0
+                file.seek(self._decoded)
+                data = file.read()
+        except FileNotFoundError:
+            self._lines, self._decoded = [], 0
+            return []
+        end = data.rfind(b"\n") + 1  # what follows the last newline is still being written
+        self._lines += [Line(*next(iter(json.loads(line).items()))) for line in data[:end].split(b"\n")[:-1]]
+        self._decoded += end
+        return list(self._lines)
+
+
 def read_traffic(path: Path) -> list[Line]:
     """All complete lines of a traffic file; none when there is no file yet."""
-    try:
-        text = path.read_text()
-    except FileNotFoundError:
-        return []
-    lines = text.split("\n")[:-1]  # what follows the last newline is still being written
-    return [Line(*next(iter(json.loads(line).items()))) for line in lines]
+    return Traffic(path).lines()
 
 
 @dataclass(frozen=True)
@@ -45,8 +67,12 @@ class AgentScript:
     path: Path
     traffic_path: Path
 
+    @cached_property
+    def _traffic(self) -> Traffic:
+        return Traffic(self.traffic_path)
+
     def traffic(self) -> list[Line]:
-        return read_traffic(self.traffic_path)
+        return self._traffic.lines()
 
     def received(self, method: str | None = None) -> list[Any]:
         """The messages from the client, of one method or all."""

@@ -42,6 +42,7 @@ class Stage:
         self.cwd = host.cwd
         self.places = 0
         self.logged = 0  # so long was the log before
+        self.streamed = ""  # what the stream has said before the session came that is hit
         self.bugs: list[str] = []  # those that nobody has dealt with
 
     async def begin(self) -> None:
@@ -55,8 +56,13 @@ class Stage:
     def fresh(self, script: str = HIT) -> None:
         """Another session, agent and directory from now on."""
         self.key = next(self.keys)
-        seen = self.host.editor.events  # of the sessions before nothing is asked any more, and each wait looks at all
-        seen[:] = [one for one in seen if getattr(one, "session", None) in (STREAMS, self.key)]
+        seen = self.host.editor.events  # each wait looks at all: what nobody asks for any more goes
+        self.streamed += self.host.text(key=STREAMS)
+        seen[:] = [
+            one
+            for one in seen
+            if getattr(one, "session", None) in (STREAMS, self.key) and not isinstance(one, events.Append)
+        ]
         self.logged = self.host.log_path.stat().st_size
         self.agent = f"hit{self.key}"
         self.cwd = self.host.directory / f"project{self.key}"
@@ -137,7 +143,7 @@ class Stage:
         await self.host.until("the end of the stream", lambda: self.host.of(events.TurnEnd, STREAMS))
         assert self.host.of(events.TurnEnd, STREAMS)[0].stop_reason == "end_turn"
         [number] = self.host.scripts["streams"].notes("said")
-        assert self.host.text(key=STREAMS) == "".join(f"{one} " for one in range(number))
+        assert self.streamed + self.host.text(key=STREAMS) == "".join(f"{one} " for one in range(number))
         assert await self.host.turn(str(self.end), STREAMS) == "end_turn"
 
 
