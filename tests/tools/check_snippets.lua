@@ -52,7 +52,9 @@ local function prepare(report)
       return function() end
     end,
   })
-  package.loaded["lualine"] = { setup = function() end }
+  for _, plugin in ipairs({ "blink.cmp", "lualine" }) do
+    package.loaded[plugin] = { setup = function() end }
+  end
   vim.pack = { add = function() end }
   vim.api.nvim_create_autocmd = function(event, options)
     if event ~= "PackChanged" or vim.fn.exists("##PackChanged") == 1 then -- Neovim 0.12 has it

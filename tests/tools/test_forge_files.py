@@ -8,7 +8,7 @@ import tomllib
 
 from tests.support.places import ROOT
 
-HELP = (ROOT / "doc" / "acp_nvim.txt").read_text(encoding="utf-8")
+HELP = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "doc").glob("*.txt"))
 WORKFLOW = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
 
 

@@ -153,8 +153,17 @@ def test_the_archive_has_what_runs(packed, tmp_path) -> None:
     root = tmp_path / TOP
     directories = sorted(path.name for path in root.iterdir() if path.is_dir())
     assert directories == ["acp_nvim", "doc", "lua", "plugin", "requirements", "rplugin"]
-    assert sorted(path.name for path in (root / "requirements").iterdir()) == ["install.py", "run.txt"]
-    assert sorted(path.name for path in (root / "doc").iterdir()) == ["acp_nvim.txt", "interop.md", "tags"]
+    assert sorted(path.name for path in (root / "requirements").iterdir()) == [
+        "build.py",
+        "install.py",
+        "run.txt",
+    ]
+    assert sorted(path.name for path in (root / "doc").iterdir()) == [
+        "acp_nvim.txt",
+        "acp_nvim_guide.txt",
+        "interop.md",
+        "tags",
+    ]
     assert {"build.lua", "README.md", "LICENSE"} <= {path.name for path in root.iterdir()}
     shown = json.loads(nvim(LOADS_PLUGIN, tmp_path, str(root), sys.executable))
     assert shown[:3] == [str(root / "doc/acp_nvim.txt"), 2, __version__]
