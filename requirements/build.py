@@ -91,16 +91,23 @@ def _build(new: Path) -> None:
     try:
         venv.create(new, with_pip=True, symlinks=os.name != "nt")
     except subprocess.CalledProcessError as error:
-        said = (error.output or b"").decode(errors="replace").strip().splitlines()
-        raise BuildError(
-            f"{sys.executable} cannot make environments: {said[-1] if said else error}. Install Python's venv "
-            "module (on Debian and Ubuntu: apt install python3-venv)."
-        ) from error
+        raise BuildError(_without_pip((error.output or b"").decode(errors="replace"))) from error
     print("downloading the host's packages", flush=True)
     install = subprocess.run([_python(new), "-I", ROOT / "requirements" / "install.py", "run"], check=False)
     if install.returncode:
         raise SystemExit(install.returncode)  # it has said why
     shutil.copyfile(LOCK, new / BUILT_FROM)
+
+
+def _without_pip(said: str) -> str:
+    """Returns why pip could not be put into the environment, from what its installation said."""
+    if "No space left on device" in said:
+        return "the disk is full. Make room on it."
+    lines = [line for line in said.splitlines() if line.strip() and "CalledProcessError" not in line]
+    return (
+        f"{sys.executable} cannot make environments: {lines[-1].strip() if lines else 'it does not say why'}. Install "
+        "Python's venv module (on Debian and Ubuntu: apt install python3-venv)."
+    )
 
 
 def _aside(new: Path) -> Path:

@@ -112,7 +112,10 @@ def test_a_failure_is_told_and_the_prompt_is_back(start):
     nvim.lua("require('acp_nvim').prompt('hello')")
     nvim.type("1\r")
     nvim.wait_until(lambda: "Then type :AcpBuild" in nvim.chat_text(), what="the failure in the chat")
-    assert "the build failed: the package index could not be reached. Check the network." in nvim.chat_text()
+    assert (
+        "the Python environment was not built: the package index could not be reached. Check the network."
+        in nvim.chat_text()
+    )
     assert nvim.buffer_text() == "hello"
     nvim.type(":AcpChat\r")
     nvim.wait_for(QUESTION)
@@ -143,7 +146,7 @@ def test_after_an_update_it_asks_once_and_the_old_environment_will_do(start, plu
     nvim.wait_for("other Python packages than before")
     nvim.type("1\r")
     nvim.wait_until(nvim.host, what="the host with the old environment")
-    assert any("the build failed: no network." in text for text in nvim.messages())
+    assert any("the Python environment was not built: no network." in text for text in nvim.messages())
     nvim.command("checkhealth acp_nvim")
     report = nvim.buffer_text()
     assert "WARNING the plugin needs other Python packages since its environment was built" in report

@@ -116,10 +116,21 @@ def test_a_directory_that_cannot_be_written_is_named(build, tmp_path, monkeypatc
     assert "the option `python`" in said
 
 
-def test_a_venv_module_that_does_not_work_is_told(build, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        (
+            b"Traceback\nNo module named pip\nsubprocess.CalledProcessError: much\n",
+            "No module named pip. Install Python's",
+        ),
+        (b"ERROR: [Errno 28] No space left on device\nCalledProcessError\n", "acp_nvim: the disk is full. Make room"),
+        (b"", "cannot make environments: it does not say why. Install Python's venv module"),
+    ],
+)
+def test_a_venv_module_that_does_not_work_is_told(build, monkeypatch, capsys, output, words):
     def fail(new: Path, **given: Any) -> None:
-        raise subprocess.CalledProcessError(1, "ensurepip", output=b"Traceback\nNo module named pip\n")
+        raise subprocess.CalledProcessError(1, "ensurepip", output=output)
 
     monkeypatch.setattr(build.venv, "create", fail)
     assert build.main() == 1
-    assert "cannot make environments: No module named pip. Install Python's venv module" in capsys.readouterr().err
+    assert words in capsys.readouterr().err

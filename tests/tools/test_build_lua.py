@@ -62,7 +62,7 @@ def test_builds_with_the_first_good_python_and_makes_the_help_tags(build):
 def failed(answer: subprocess.CompletedProcess[str]) -> str:
     assert answer.returncode == 1
     assert "traceback" not in answer.stderr.lower()
-    assert answer.stderr.startswith("acp_nvim: the build failed: ")
+    assert answer.stderr.startswith("acp_nvim: the Python environment was not built: ")
     assert answer.stderr.rstrip().endswith("Then type :AcpBuild.")
     return answer.stderr
 
@@ -86,7 +86,9 @@ def test_a_missing_venv_module_is_named(build):
 def test_the_reason_of_the_script_is_told_without_what_pip_says(build):
     build.python("python3")
     answer, _ = build(FAILS="WARNING: much\nacp_nvim: no network.\n          Check it.")
-    assert failed(answer) == "acp_nvim: the build failed: no network. Check it. Then type :AcpBuild.\n"
+    assert (
+        failed(answer) == "acp_nvim: the Python environment was not built: no network. Check it. Then type :AcpBuild.\n"
+    )
 
 
 def refused(build, *arguments: str, **env: str) -> None:
@@ -124,5 +126,5 @@ def test_in_lazy_it_yields_its_progress(build, fails):
         "assert(vim.wait(10000, step)) io.stdout:write(table.concat(said, '|'))"
     )
     answer, _ = build(find_nvim(), "--clean", "--headless", "-c", f"lua {driver}", "-c", "qall!", FAILS=fails)
-    last = "acp_nvim: the build failed: no network. Then type :AcpBuild." if fails else None
+    last = "acp_nvim: the Python environment was not built: no network. Then type :AcpBuild." if fails else None
     assert answer.stdout.split("|") == ["one step", last or "ready; see :checkhealth acp_nvim"]

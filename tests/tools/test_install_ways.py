@@ -186,7 +186,9 @@ def test_lazy_with_an_address_and_a_real_build(install, repository, tmp_path):
 def test_lazy_shows_why_it_cannot_build(install):
     nvim = install(f"managers.lazy({LAZY.split('--')[0]})", BUILD_FAILS="the package index could not be reached.")
     nvim.wait_until("_G.loaded", what="the end of the build")
-    words = "acp_nvim: the build failed: the package index could not be reached. Then type :AcpBuild."
+    words = (
+        "acp_nvim: the Python environment was not built: the package index could not be reached. Then type :AcpBuild."
+    )
     assert nvim.lua("return _G.build_problem") == words
 
 
@@ -198,7 +200,7 @@ def test_vim_pack(install):
 
 def test_vim_pack_shows_why_it_cannot_build(install):
     nvim = install(PACK, BUILD_FAILS="the package index could not be reached.")
-    nvim.wait_until(lambda: any("the build failed" in text for text in nvim.messages()), what="the failure")
+    nvim.wait_until(lambda: any("was not built" in text for text in nvim.messages()), what="the failure")
 
 
 BUILT_BY_THE_FIRST_COMMAND = {
@@ -220,5 +222,5 @@ def test_the_first_command_shows_why_it_cannot_build(install, repository, way):
     nvim = install(config, commands.format(repository), BUILD_FAILS="the package index could not be reached.")
     nvim.lua("vim.ui.select = function(items, _, on_choice) on_choice(items[1]) end")
     nvim.command("AcpChat demo")
-    words = "the build failed: the package index could not be reached. Then type :AcpBuild."
+    words = "the Python environment was not built: the package index could not be reached. Then type :AcpBuild."
     nvim.wait_until(lambda: words in nvim.chat_text(), what="the failure in the chat")

@@ -166,7 +166,7 @@ function M.build(again, on_progress, on_end)
     return on_end(words:format(path(".venv"), M.root()))
   end
   local function fail(problem, output)
-    on_end(("the build failed: %s Then type :AcpBuild."):format(problem), output)
+    on_end(("the Python environment was not built: %s Then type :AcpBuild."):format(problem), output)
   end
   find_python(function(program, problem)
     if not program then
