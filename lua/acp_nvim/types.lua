@@ -62,6 +62,7 @@
 ---@field is_recount_due? boolean the shown number of hidden bytes will be updated
 ---@field head_mark? integer
 ---@field tail_mark? integer
+---@field tail_width? integer columns of the window that this text was made for
 
 ---The result of `require("acp_nvim").status()`.
 ---@class acp.PublicStatus: acp.Status

@@ -5,6 +5,8 @@ local content = require("acp_nvim.chat.blocks.content")
 local duration = require("acp_nvim.chat.blocks.duration")
 local icons = require("acp_nvim.chat.blocks.icons")
 local limits = require("acp_nvim.limits")
+local sessions = require("acp_nvim.sessions")
+local tail = require("acp_nvim.chat.blocks.tail")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
@@ -114,6 +116,18 @@ local function render(call, title, cwd)
   return out:rendered()
 end
 
+---@param row integer of its first line
+---@param title_bytes integer length of that line
+local function draw_tail(bufnr, block, row, title_bytes)
+  local chunks
+  chunks, block.tail_width = tail.fit(bufnr, row, title_bytes, block.head.after)
+  block.tail_mark = api.nvim_buf_set_extmark(bufnr, HEADS, row, title_bytes, {
+    id = block.tail_mark,
+    virt_text = chunks,
+    virt_text_pos = "inline",
+  })
+end
+
 ---Adds icons, status and time as virtual text, so that copying the title gets only the title.
 ---@param row integer of its first line
 ---@param title_bytes integer length of that line
@@ -128,11 +142,7 @@ local function draw_head(session, block, head, row, title_bytes)
     hl_group = "AcpToolTitle",
   })
   if #head.after > 0 then
-    block.tail_mark = api.nvim_buf_set_extmark(bufnr, HEADS, row, title_bytes, {
-      id = block.tail_mark,
-      virt_text = head.after,
-      virt_text_pos = "inline",
-    })
+    draw_tail(bufnr, block, row, title_bytes)
   elseif block.tail_mark then
     api.nvim_buf_del_extmark(bufnr, HEADS, block.tail_mark)
     block.tail_mark = nil
@@ -186,11 +196,58 @@ function M.end_open_calls(session)
   end
 end
 
+---@type table<integer, boolean> windows with texts that may be for another width
+local stale = {}
+
+---Fits the text behind the titles in a window to its width.
+---@param win integer
+local function fit_tails(win)
+  local bufnr = api.nvim_win_get_buf(win)
+  local session = sessions.of_buffer(bufnr)
+  local width = session and session.bufnr == bufnr and tail.width(bufnr)
+  if not session or not width then
+    return
+  end
+  for block, row in transcript.blocks_in(session, vim.fn.line("w0", win) - 1, vim.fn.line("w$", win) - 1) do
+    if block.head and #block.head.after > 0 and block.tail_width ~= width then
+      draw_tail(bufnr, block, row, #api.nvim_buf_get_lines(bufnr, row, row + 1, true)[1])
+    end
+  end
+end
+
 ---Removes the virtual text of calls from an emptied chat.
 function M.clear(session)
   if session.bufnr and api.nvim_buf_is_loaded(session.bufnr) then
     api.nvim_buf_clear_namespace(session.bufnr, HEADS, 0, -1)
   end
 end
+
+local group = api.nvim_create_augroup("acp_nvim.calls", {})
+api.nvim_create_autocmd("WinScrolled", { -- and resized
+  group = group,
+  callback = function()
+    for name, change in pairs(vim.v.event) do
+      local win = tonumber(name)
+      if win and api.nvim_win_is_valid(win) then
+        stale[win] = stale[win] or change.width ~= 0
+        if stale[win] then
+          fit_tails(win)
+        end
+      end
+    end
+  end,
+})
+api.nvim_create_autocmd("BufWinEnter", {
+  group = group,
+  pattern = "acp://chat/*",
+  callback = function(event)
+    vim.schedule(function() -- when the window has its size
+      for _, win in ipairs(vim.fn.win_findbuf(event.buf)) do
+        stale[win] = true
+        fit_tails(win)
+      end
+    end)
+  end,
+})
 
 return M

@@ -4,24 +4,30 @@ local characters = require("acp_nvim.chat.blocks.characters")
 local TAB_WIDTH = 8
 
 ---@param width integer columns
----@return integer[] for each piece, its last byte
+---@return integer[] for each piece, its last byte: of a blank behind a word, or of any character if there is none
 local function ends_of(line, width)
   local ends = {}
   if characters.is_plain(line) and not line:find("\t", 1, true) then
-    for at = width, #line - 1, width do
-      ends[#ends + 1] = at
+    local from = 1
+    while #line - from >= width do
+      local blank = line:sub(from, from + width - 1):match("^.*%S() ")
+      from = from + (blank or width)
+      ends[#ends + 1] = from - 1
     end
   else
-    local used = 0
+    local used, before = 0, nil -- columns of the piece; of its part up to the last blank behind a word
     local starts = vim.str_utf_pos(line)
     for index, at in ipairs(starts) do
       local char = line:sub(at, (starts[index + 1] or #line + 1) - 1)
       local columns = char == "\t" and TAB_WIDTH or vim.api.nvim_strwidth(char)
       if used + columns > width then
-        ends[#ends + 1] = at - 1
-        used = 0
+        ends[#ends + 1] = before and before.ends or at - 1
+        used, before = before and used - before.used or 0, nil
       end
       used = used + columns
+      if char == " " and line:sub(at - 1, at - 1):find("%S") then
+        before = { ends = at, used = used }
+      end
     end
   end
   ends[#ends + 1] = #line

@@ -13,6 +13,8 @@ local BUFFER_OPTIONS = { bufhidden = "wipe", buftype = "nofile", swapfile = fals
 local WINDOW_OPTIONS = {
   fillchars = "eob: ",
   linebreak = false,
+  list = true,
+  listchars = "extends:…", -- a line is longer than the window
   statusline = " Plan",
   winbar = "",
   winfixheight = true,
