@@ -208,6 +208,14 @@ def test_undo_brings_back_what_was_sent(editor, key):
     assert editor.prompt_lines(key) == ["one", "two"]
 
 
+def test_drafts_of_another_project_are_no_trouble(editor):
+    other = editor.places.directory / "state" / "nvim" / "acp_nvim" / "drafts" / "other-0123456789abcdef"
+    other.mkdir(parents=True)
+    (other / "1.json").touch()
+    editor.chat()
+    assert editor.lua("return vim.bo.filetype") == "acp_prompt"
+
+
 def test_drafts_that_cannot_be_written_are_told(editor, key):
     directory = editor.places.directory / "state" / "nvim" / "acp_nvim"
     directory.mkdir(parents=True, exist_ok=True)

@@ -83,8 +83,9 @@ end
 local function may_have_orphans(cwd)
   local directories, prefix = state_files.of_projects("drafts", cwd)
   for name in vim.fs.dir(directories) do
-    for file in vim.startswith(name, prefix) and vim.fs.dir(vim.fs.joinpath(directories, name)) or pairs({}) do
-      if owned_files.is_orphan(vim.fs.joinpath(directories, name, file)) then
+    local directory = vim.fs.joinpath(directories, name)
+    for file in vim.fs.dir(vim.startswith(name, prefix) and directory or "") do -- nothing is in ""
+      if owned_files.is_orphan(vim.fs.joinpath(directory, file)) then
         return true
       end
     end
