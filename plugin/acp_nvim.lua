@@ -93,6 +93,7 @@ command("AcpPaste", body("paste"), { desc = "Attach the image in the clipboard t
 command("AcpCancel", body("cancel"), { bang = true, desc = "Cancel the agent's turn (! stops it by force)" })
 command("AcpSendProblems", body("send_problems"), { desc = "Send the agent what the checks after its turn found" })
 command("AcpStop", body("stop"), { desc = "Stop the agent of this session" })
+command("AcpTutor", body("open", "acp_nvim.tutor"), { desc = "Learn acp_nvim in five minutes, with a demo agent" })
 command("AcpLog", body("log"), { desc = "Open the log" })
 command("AcpBuild", function()
   require("acp_nvim.host.building").command()
