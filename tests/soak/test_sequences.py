@@ -10,7 +10,7 @@ import pytest
 from tests.workspace.play import company
 
 SEQUENCES = int(os.environ.get("SEQUENCES", "2000"))
-SEED = int(os.environ.get("SEED", "1000"))  # those below it are played by `make test`
+SEED = int(os.environ.get("SEED", "100"))  # those below it are played by `make test`
 BATCH = 100  # sequences for one Neovim
 BATCHES = [range(first, min(first + BATCH, SEED + SEQUENCES)) for first in range(SEED, SEED + SEQUENCES, BATCH)]
 

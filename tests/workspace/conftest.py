@@ -36,10 +36,39 @@ class Scenery:
         return self.stage.nvim.lua(f"return {expression}")
 
 
+class Stages:
+    """One stage for many tests, and another after a test that has failed."""
+
+    def __init__(self, factory: pytest.TempPathFactory) -> None:
+        self._factory = factory
+        self._stage: Stage | None = None
+
+    def stage(self) -> Stage:
+        if self._stage is None:
+            self._stage = Stage(self._factory.mktemp("stage"))
+        return self._stage
+
+    def close(self) -> None:
+        """End the stage, if there is one."""
+        if self._stage is not None:
+            stage, self._stage = self._stage, None
+            stage.close()
+
+
+@pytest.fixture(scope="module")
+def stages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stages]:
+    """To start a stage takes as long as ten tests on it."""
+    stages = Stages(tmp_path_factory)
+    yield stages
+    stages.close()
+
+
 @pytest.fixture
-def scenery(tmp_path: Path) -> Iterator[Callable[[int], Scenery]]:
+def scenery(stages: Stages, request: pytest.FixtureRequest) -> Iterator[Callable[[int], Scenery]]:
     """Opens a file of that many lines; the agent has read it."""
-    stage = Stage(tmp_path)
+    stage = stages.stage()
+    stage.type(r"<C-\><C-n>")
+    failed = request.session.testsfailed
 
     def make(count: int) -> Scenery:
         path = stage.clear() / "file.txt"
@@ -50,4 +79,5 @@ def scenery(tmp_path: Path) -> Iterator[Callable[[int], Scenery]]:
         return Scenery(stage, path, lines)
 
     yield make
-    stage.close()
+    if request.session.testsfailed > failed:
+        stages.close()

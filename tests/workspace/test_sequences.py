@@ -8,7 +8,7 @@ import pytest
 
 from tests.workspace.play import company
 
-BATCHES = [(range(0, 50), "save"), (range(50, 100), "save"), (range(100, 150), "save"), (range(150, 200), "buffer")]
+BATCHES = [(range(0, 25), "save"), (range(25, 50), "save"), (range(50, 75), "save"), (range(75, 100), "buffer")]
 
 
 @pytest.mark.parametrize(("seeds", "write"), BATCHES, ids=str)
