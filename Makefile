@@ -25,6 +25,9 @@ $(VENV)/.stamp: requirements/dev.txt requirements/nvim.txt
 .cache/stylua/stylua: tests/tools/setup_stylua.sh tests/tools/stylua/package-lock.json | .venv/.stamp .cache/peers/.stamp
 	@sh tests/tools/setup_stylua.sh
 
+.cache/tree-sitter-python/parser/python.so: tests/tools/setup_parser.sh tests/tools/tree_sitter_python/package-lock.json | .venv/.stamp .cache/peers/.stamp
+	@sh tests/tools/setup_parser.sh
+
 lock: .venv/.stamp ## update the lock files after a change in pyproject.toml or a package.json (LOCK=--upgrade: upgrade all packages)
 	@sh tests/tools/lock.sh $(LOCK)
 
@@ -61,7 +64,7 @@ soak: setup ## run the long tests, and the property tests with more examples (DE
 fuzz: .venv/.stamp ## fuzz the wire layer for a minute (FUZZ_SECONDS=600: longer); installs a fuzzer the first time
 	@sh tests/fuzz/setup.sh && $(PY) -m tests.fuzz
 
-picture: setup ## generate the pictures of the README
+picture: setup .cache/tree-sitter-python/parser/python.so ## generate the pictures of the README
 	@$(PY) -m tests.tools.picture
 
 doc: setup ## generate the generated files: parts of the help, doc/development/contract.md, Lua's annotations and list of agents

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-NPM = ("tests/peers", "tests/tools/stylua")
+NPM = ("tests/peers", "tests/tools/stylua", "tests/tools/tree_sitter_python")
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 
 

@@ -22,7 +22,7 @@ for group in fuzz lock node nvim; do
 done
 
 . tests/tools/setup_npm.sh
-for place in tests/peers tests/tools/stylua; do
+for place in tests/peers tests/tools/stylua tests/tools/tree_sitter_python; do
   echo "acp_nvim: writing $place/package-lock.json"
   (cd $place && run_npm install --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved \
     --no-audit --no-fund --loglevel=error) >/dev/null

@@ -1,121 +1,133 @@
-"""Makes the README's pictures: the demo in a real Neovim on a real screen, as SVG."""
+"""Makes the README's pictures: the demo in a real Neovim on a real screen, as SVG, for dark and for light pages."""
 
 from __future__ import annotations
 
-import re
 import tempfile
-from html import escape
-from itertools import groupby
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import copytree
 
 from tests.support.places import ROOT
 from tests.support.screen import ScreenEditor
+from tests.tools.svg_screen import THEMES, Frame, Part, Theme, animation, drawn_rows, still
 
-COLUMNS, ROWS = 118, 48
-SET_UP = {"env": {"ACP_NVIM_DEMO_SPEED": "0"}, "config": {"ui": {"width": 60}}}
-CELL_WIDTH, CELL_HEIGHT = 8.4, 18
-PAPER, INK = "#14161b", "#e0e2ea"
-STYLE = "font: 14px 'DejaVu Sans Mono', Menlo, Consolas, monospace"
-NAMED = {
-    **{"black": "#14161b", "red": "#ffc0b9", "green": "#b3f6c0", "brown": "#fce094", "blue": "#a6dbff"},
-    **{"magenta": "#ffcaff", "cyan": "#8cf8f7", "white": "#e0e2ea"},
-}
+COLUMNS, ROWS = 100, 28
+CHAT_COLUMNS = 50  # the longest line of the sample fits beside it
+ANSWER_COLUMNS, ANSWER_ROWS = 56, 48  # all of the answer's table fits
+PARSER = ROOT / ".cache" / "tree-sitter-python"
+"""A parser of Python and its queries, which Neovim does not have."""
+RULES = [{"command": "wc *", "action": "allow"}]
+NO_TIME = "local date = os.date os.date = function(format, _) return date('!' .. format, 43200) end"
+"""All happens at noon: the same pictures each time."""
 
-
-def colour(name: str, default: str) -> str:
-    """A colour of pyte as SVG has it."""
-    if name == "default":
-        return default
-    return NAMED.get(name.removeprefix("bright"), f"#{name}" if len(name) == 6 else default)
+NOT_FOLLOWED = """#vim.api.nvim_buf_get_extmarks(
+    vim.fn.bufnr("greeting.py"), vim.api.nvim_create_namespace("acp_nvim.follow.light"), 0, -1, {}) == 0"""
+"""The line where the agent works is no longer highlighted, which it is for 0.8 s."""
 
 
-def look(cell: object) -> tuple[str, str, bool]:
-    """Ink, paper and weight of a cell."""
-    ink, paper = colour(cell.fg, INK), colour(cell.bg, PAPER)  # type: ignore[attr-defined]
-    if cell.reverse:  # type: ignore[attr-defined]
-        ink, paper = paper, ink
-    return ink, paper, bool(cell.bold)  # type: ignore[attr-defined]
+@contextmanager
+def demo(theme: str, rows: int, chat_columns: int) -> Iterator[ScreenEditor]:
+    """Neovim with the sample project and the chat of the demo agent, whose prompt is the current window."""
+    with tempfile.TemporaryDirectory(prefix="acp-picture-") as directory:
+        env = {"ACP_NVIM_DEMO_SPEED": "0"}
+        config = {"ui": {"width": chat_columns, "spinner": False}, "permissions": {"rules": RULES}}
+        nvim = ScreenEditor(Path(directory), columns=COLUMNS, rows=rows, env=env, config=config)
+        try:
+            copytree(ROOT / "acp_nvim" / "demo_project", nvim.project, dirs_exist_ok=True)
+            nvim.lua(NO_TIME)
+            nvim.command(f"set runtimepath+={PARSER} termguicolors background={theme} fillchars=eob:\\ ")
+            nvim.command("autocmd FileType python lua vim.treesitter.start()")
+            nvim.command(f"cd {nvim.project} | edit greeting.py")
+            nvim.command("AcpChat demo")
+            nvim.wait_until('require("acp_nvim").status().state == "idle"')
+            nvim.wait_for("Ask demo")
+            yield nvim
+        finally:
+            nvim.close()
 
 
-def drawn_row(nvim: ScreenEditor, row: int) -> list[str]:
-    """The SVG elements of one row."""
-    cells = [nvim.cell(row, column) for column in range(COLUMNS)]
-    pieces, column = [], 0
-    for (ink, paper, bold), group in groupby(cells, key=look):
-        text = "".join(cell.data for cell in group)
-        x, y, width = column * CELL_WIDTH, row * CELL_HEIGHT, len(text) * CELL_WIDTH
-        if paper != PAPER:
-            pieces.append(f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{CELL_HEIGHT}" fill="{paper}"/>')
-        pieces += [drawn_word(match, column, y + 14, ink, bold) for match in re.finditer(r"\S+", text)]
-        column += len(text)
-    return pieces
+class Film:
+    """The frames of an animation, as they are taken."""
+
+    def __init__(self, nvim: ScreenEditor, theme: Theme) -> None:
+        self.frames: list[Frame] = []
+        self._nvim = nvim
+        self._theme = theme
+
+    def take(self, caption: str, seconds: float, shows: str) -> None:
+        """Waits until the screen shows a text and is still, and takes it."""
+        self._nvim.wait_for(shows)
+        self._nvim.wait_until(NOT_FOLLOWED)
+        rows = settled(self._nvim, Part(range(ROWS), range(COLUMNS)), self._theme, cursor=True)
+        self.frames.append(Frame(rows, caption, seconds))
 
 
-def drawn_word(word: re.Match[str], column: int, y: int, ink: str, bold: bool) -> str:
-    """A word at its place: what stands between words is not left to the reader's idea of a space."""
-    x, width = (column + word.start()) * CELL_WIDTH, len(word[0]) * CELL_WIDTH
-    weight = ' font-weight="bold"' if bold else ""
-    length = f'textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs"'
-    return f'<text x="{x:.1f}" y="{y}" {length} fill="{ink}"{weight}>{escape(word[0])}</text>'
+def settled(nvim: ScreenEditor, part: Part, theme: Theme, *, cursor: bool) -> list[str]:
+    """The rows of a part of the screen, when they have been the same for several requests to Neovim."""
+    seen: list[list[str]] = []
+
+    def is_still() -> list[str] | None:
+        nvim.lua("vim.cmd.redraw()")
+        seen.append(drawn_rows(nvim, part, theme, cursor))
+        return seen[-1] if len(seen) >= 20 and all(rows == seen[-1] for rows in seen[-20:]) else None
+
+    rows: list[str] = nvim.wait_until(is_still, what="a screen that stays as it is")
+    return rows
 
 
-def svg(nvim: ScreenEditor) -> str:
-    """What the screen shows now."""
-    width, height = COLUMNS * CELL_WIDTH, ROWS * CELL_HEIGHT
-    rows = [piece for row in range(ROWS) for piece in drawn_row(nvim, row)]
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" style="{STYLE}">'
-    return "\n".join([head, f'<rect width="100%" height="100%" fill="{PAPER}"/>', *rows, "</svg>"]) + "\n"
+def film(nvim: ScreenEditor, theme: Theme) -> list[Frame]:
+    """From the prompt to the restored file."""
+    made = Film(nvim, theme)
+    caption = "Ask the agent, beside your code"
+    nvim.type("i")
+    made.take(caption, 0.8, "INSERT")
+    for part, seconds in (("What is wrong ", 0.4), ("with ", 0.4), ("greeting.py?", 1)):
+        nvim.type(part)
+        made.take(caption, seconds, part.strip())
+    nvim.type("\x1b\r")
+    made.take("It asks before it acts; the change is previewed in your file", 4, "[3] r")
+    nvim.type("\x17kp")
+    made.take("p goes to the change; ghk allows it", 3, "demo asks")
+    nvim.type("ghk")
+    made.take("The change is in your buffer, as one undo step, and under review", 3.8, ":AcpRestore")
+    nvim.type("gg]h")
+    made.take("]h goes to the next change; ghk keeps it, ghr rejects it", 3, "hunk 1/1")
+    nvim.type(":AcpRestore")
+    made.take(":AcpRestore goes back to before any turn", 1, ":AcpRestore ")
+    nvim.type("\r")
+    made.take(":AcpRestore goes back to before any turn", 2.2, "Type number")
+    nvim.type("1\r")
+    made.take("It shows what would change", 2.4, "Restore this file")
+    nvim.type("1\r")
+    made.take("All is as it was, and :AcpRestore undo takes that back", 3, "1 file restored")
+    return made.frames
 
 
-def talked(nvim: ScreenEditor) -> None:
-    """The demo agent has said all that markdown has; the chat is read from its beginning."""
+def talk(nvim: ScreenEditor, theme: Theme) -> list[str]:
+    """The second half of an answer with all that markdown has: the chat, without the windows around it."""
     nvim.type("i/markdown\x1b\r")
     nvim.wait_until(lambda: nvim.events("AcpTurnEnd"))
-    nvim.type("\x17kgg")
-    nvim.wait_until(lambda: any("You" in row for row in nvim.rows()[:3]), what="the beginning")
-
-
-def asked(nvim: ScreenEditor) -> None:
-    """The demo agent asks for permission."""
-    nvim.type("G\x17jifix the greeting\x1b\r")
-    nvim.wait_until('#require("acp_nvim").permissions() > 0')
-    nvim.wait_for("[3] r")
-
-
-def reviewed(nvim: ScreenEditor) -> None:
-    """All is allowed and done; the cursor is on the first hunk in the code."""
-    while True:
-        nvim.wait_until('#require("acp_nvim").permissions() > 0 or require("acp_nvim").status().state == "idle"')
-        if nvim.lua('return require("acp_nvim").status().state == "idle"'):
-            break
-        nvim.lua("""
-            local acp = require("acp_nvim")
-            local asked = acp.permissions()[1]
-            acp.answer(asked.id, asked.options[1].option_id)
-        """)
-    nvim.wait_for(":AcpRestore")
-    nvim.type("\x17t")
-    nvim.command("AcpReview next")
-    nvim.wait_for("hunk 1/")
+    # the line of the cursor shows its marks, so the cursor goes elsewhere
+    nvim.command("wincmd k | call search('^## Lists', 'bw') | exe 'normal! zt' | wincmd h")
+    nvim.wait_until(lambda: "## Lists" in nvim.rows()[1])
+    end, _ = nvim.wait_for("ends the agent's process")
+    top, left = nvim.lua("return vim.api.nvim_win_get_position(vim.fn.bufwinid('acp://chat'))")
+    return settled(nvim, Part(range(top, end + 1), range(left, COLUMNS)), theme, cursor=False)
 
 
 def main() -> None:
-    """Talk with the demo agent, and keep the screens on which it has talked, asks for a permission, and is reviewed."""
-    with tempfile.TemporaryDirectory(prefix="acp-picture-") as directory:
-        nvim = ScreenEditor(
-            Path(directory), columns=COLUMNS, rows=ROWS, env={"ACP_NVIM_DEMO_SPEED": "0"}, config={"ui": {"width": 60}}
-        )
-        try:
-            copytree(ROOT / "acp_nvim" / "demo_project", nvim.project, dirs_exist_ok=True)
-            nvim.command(f"cd {nvim.project} | edit greeting.py | set termguicolors")
-            nvim.command("AcpChat demo")
-            nvim.wait_until('require("acp_nvim").status().state == "idle"')
-            for name, show in (("chat", talked), ("picture", asked), ("review", reviewed)):
-                show(nvim)
-                (ROOT / "doc" / f"{name}.svg").write_text(svg(nvim), encoding="utf-8")
-        finally:
-            nvim.close()
+    """Writes the animation and the stills; their names end in `-light` for light pages."""
+    for name, theme in THEMES.items():
+        end = "" if name == "dark" else f"-{name}"
+        with demo(name, ROWS, CHAT_COLUMNS) as nvim:
+            frames = film(nvim, theme)
+            drawn = {"picture": animation(frames, COLUMNS, theme, still_frame=4)}
+            drawn["review"] = still(frames[7].rows[:-1], COLUMNS, theme)
+        with demo(name, ANSWER_ROWS, ANSWER_COLUMNS) as nvim:
+            drawn["chat"] = still(talk(nvim, theme), ANSWER_COLUMNS, theme)
+        for picture, text in drawn.items():
+            (ROOT / "doc" / f"{picture}{end}.svg").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
