@@ -9,9 +9,11 @@ from __future__ import annotations
 import argparse
 import gzip
 import hashlib
+import io
 import re
 import subprocess
 import sys
+import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -77,13 +79,14 @@ def help_tags(root: Path) -> bytes:
 def archive(root: Path, version: str) -> bytes:
     """The archive of this commit, a .tar.gz with one directory."""
     top = f"acp_nvim-{version}/"
-    with tempfile.TemporaryDirectory(prefix="acp-release-") as directory:
-        tags = Path(directory, "tags")
-        tags.write_bytes(help_tags(root))
-        tags.chmod(0o644)
-        made = ["git", "-c", "tar.umask=0022", "archive", "--format=tar"]
-        made += [f"--prefix={top}doc/", f"--add-file={tags}", f"--prefix={top}", "HEAD"]
-        return gzip.compress(subprocess.run(made, cwd=root, capture_output=True, check=True).stdout, mtime=0)
+    command = ["git", "-c", "tar.umask=0022", "archive", "--format=tar", f"--prefix={top}", "HEAD"]
+    packed = io.BytesIO(subprocess.run(command, cwd=root, capture_output=True, check=True).stdout)
+    tags = help_tags(root)
+    with tarfile.open(fileobj=packed, mode="a") as tar:
+        entry = tarfile.TarInfo(f"{top}doc/tags")
+        entry.size, entry.mtime = len(tags), int(git(root, "log", "-1", "--format=%ct"))
+        tar.addfile(entry, io.BytesIO(tags))
+    return gzip.compress(packed.getvalue(), mtime=0)
 
 
 def rockspec(text: str, version: str, archived: bytes) -> str:
