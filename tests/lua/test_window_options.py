@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tests.lua import test_terminals as terminals
+from tests.lua.review_files import review, tell, written
 from tests.lua.test_pinned_plan import pinned, plan
 from tests.lua.test_winbar import status
 
@@ -20,15 +22,19 @@ end
 return out"""
 
 
+KINDS = ["acp_chat", "acp_plan", "acp_prompt", "acp_queue", "acp_review", "acp_terminal"]
+
+
 def opened(editor):
-    """All windows of the plugin that a session without a host has."""
+    """Windows of each kind."""
     for line in LOUD.split("\n"):
         editor.command(line)
-    key = editor.chat()
-    editor.apply(status(key), plan(key, 1, "ci"))
+    key, _ = terminals.opened(editor)
+    editor.apply(status(key), plan(key, 2, "ci"))
     assert pinned(editor)
     editor.command("AcpQueue")
-    return key
+    tell(editor, review(written(editor.project, "a.py"), added=3, removed=1))
+    editor.command("AcpReview")
 
 
 def test_none_of_them_shows(editor):
@@ -36,17 +42,20 @@ def test_none_of_them_shows(editor):
     shown = editor.lua(SHOWN)
     assert len(shown.pop("")) > 6
     assert shown.pop("acp_plan") == ["list"]  # for a mark where a line is cut
-    assert shown == {kind: [] for kind in ("acp_chat", "acp_prompt", "acp_queue")}
+    assert shown.pop("acp_review") == ["cursorline"]
+    assert shown == {kind: [] for kind in KINDS if kind not in ("acp_plan", "acp_review")}
+    fixed = "return vim.tbl_map(function(win) return vim.wo[win].winfixbuf end, vim.api.nvim_tabpage_list_wins(0))"
+    assert editor.lua(fixed).count(True) == len(KINDS)
 
 
 def test_a_filetype_autocommand_has_the_last_word_each_time(editor):
-    editor.command("autocmd FileType acp_chat,acp_prompt,acp_plan,acp_queue setlocal list cursorline")
+    editor.command(f"autocmd FileType {','.join(KINDS)} setlocal list cursorline")
     opened(editor)
     for _ in range(2):
         shown = editor.lua(SHOWN)
         assert len(shown.pop("")) > 6
         assert set(map(tuple, shown.values())) == {("list", "cursorline")}
-        for command in ("quit", "AcpToggle", "AcpToggle", "AcpQueue"):
+        for command in ("AcpToggle", "AcpToggle", "AcpReview", "quit", "AcpReview"):
             editor.command(command)
 
 

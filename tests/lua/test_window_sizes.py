@@ -194,8 +194,10 @@ def test_eight_lines_of_the_chat_stay_on_a_small_screen(editor, position):
         assert prompt - 1 >= 5
 
 
+@pytest.mark.parametrize("option", ["equalalways", "noequalalways"])
 @pytest.mark.parametrize("position", ["bottom", "right"])
-def test_the_sizes_come_back_when_other_windows_close(editor, position):
+def test_the_sizes_come_back_when_other_windows_close(editor, position, option):
+    editor.command(f"set {option}")
     editor.lua("vim.o.columns, vim.o.lines = 80, 24")
     editor.lua('require("acp_nvim").setup({ ui = { position = ... } })', position)
     key = editor.chat()

@@ -87,7 +87,8 @@ local function close(win)
 end
 
 local function distribute(now)
-  local whole = total_lines(now)
+  local cells = splits.restore(now.chat)
+  local whole = cells and cells - (now.prompt and 1 or 0) or total_lines(now)
   local most = math.min(math.floor(whole * PROMPT_PART), math.max(LEAST_PROMPT, whole - splits.LEAST_CHAT))
   most = math.max(1, most)
   local prompt = now.prompt and prompt_lines(now.prompt, most) or 0
@@ -122,7 +123,6 @@ function M.now()
   end
   local is_reading = api.nvim_win_get_cursor(now.chat)[1] < api.nvim_buf_line_count(api.nvim_win_get_buf(now.chat))
   local view = api.nvim_win_call(now.chat, vim.fn.winsaveview)
-  splits.restore(now.chat)
   distribute(now)
   if is_reading then
     api.nvim_win_call(now.chat, function()

@@ -79,20 +79,20 @@ function M.resized()
   return prompts, is_moved
 end
 
----Gives a chat its size again after other windows that had taken from it were closed, or the screen was small.
+---Gives a chat its width again after other windows that had taken from it were closed, or the screen was small.
 ---@param chat integer
+---@return integer? cells that chat, plans and prompt had in height
 function M.restore(chat)
   local before = chats[chat]
   local others = before and other_windows() or 0
   if not before or others == 0 or others > before.others then
-    return
+    return nil
   end
-  local is_bottom = before.position == "bottom"
-  local missing = size_of(before.position) - measure(chat, before.position).cells
-  if missing ~= 0 and not is_bottom then
-    api.nvim_win_set_width(chat, api.nvim_win_get_width(chat) + missing)
-  elseif missing ~= 0 and api.nvim_win_get_width(chat) == vim.o.columns then
-    api.nvim_win_set_height(chat, api.nvim_win_get_height(chat) + missing)
+  local cells = size_of(before.position)
+  if before.position == "bottom" then
+    return api.nvim_win_get_width(chat) == vim.o.columns and cells or nil
+  elseif api.nvim_win_get_width(chat) ~= cells then
+    api.nvim_win_set_width(chat, cells)
   end
 end
 
