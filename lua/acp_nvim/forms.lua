@@ -38,8 +38,6 @@ end
 ---@type { name: string, run: fun(question: acp.Question), on?: string }[]
 local ACTIONS = {
   { name = "form_edit", run = fields.edit, on = "fill" },
-  { name = "form_toggle", run = fields.toggle, on = "fill" },
-  { name = "form_clear", run = fields.clear, on = "fill" },
   { name = "form_review", run = questions.check, on = "fill" },
   { name = "form_next", run = stepping(1), on = "fill" },
   { name = "form_previous", run = stepping(-1), on = "fill" },
@@ -54,7 +52,6 @@ local ACTIONS = {
     on = "review",
   },
   { name = "form_open", run = questions.open_url, on = "url" },
-  { name = "form_opened", run = answering("accept"), on = "url" },
   { name = "form_decline", run = answering("decline") },
   { name = "form_cancel", run = answering("cancel") },
 }

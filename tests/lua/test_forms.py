@@ -57,6 +57,20 @@ def fill(editor, text):
     editor.keys(text)
 
 
+def choose(editor, number):
+    """Chooses this entry of each list from now on."""
+    editor.lua(
+        """
+        local number = ...
+        vim.ui.select = function(items, opts, done)
+          _G.offered = vim.tbl_map(opts.format_item or tostring, items)
+          done(items[number], number)
+        end
+        """,
+        number,
+    )
+
+
 def test_a_form_says_who_asks_and_what_and_how_it_is_answered(editor, key):
     secret = {"name": "token", "kind": "text", "title": "Token", "secret": True}
     odd = {"name": "odd", "kind": "unknown", "title": "Odd", "hint": "of a type that nobody knows"}
@@ -184,13 +198,15 @@ def test_values_are_chosen_cleared_and_walked_through(editor, key):
     editor.apply(asked(key, SURE, SIZE, TAGS))
     opened(editor)
     values = "return require('acp_nvim.forms.questions').get(1).values"
-    editor.keys("<CR><Tab><Space><Tab><Space>")
+    choose(editor, 1)
+    editor.keys("<CR><Tab><Space><Space>")  # the choice goes on to the next field
     assert editor.lua(values) == {"sure": True, "size": "s", "tags": ["a", "b"]}
-    editor.keys("x<S-Tab><Space><S-Tab><Space>")
-    assert editor.lua(values) == {"sure": False, "size": "l"}
-    editor.keys("<Space><Tab>x")
-    assert editor.lua(values) in ({}, [])
-    editor.keys("<Tab><Tab>")
+    assert editor.lua("return _G.offered") == ["Small  (fits)", "Large", "no answer"]
+    choose(editor, 3)
+    editor.keys("<Space>j<Space><S-Tab><Space><S-Tab><S-Tab><Space>")
+    assert editor.lua(values) == {"sure": False, "tags": []}
+    editor.keys("<Space>")
+    assert editor.lua(values) == {"tags": []}
     assert editor.api("get_current_line") == "  > nothing yet"
     assert editor.lua("return vim.fn.line('.')") == 7
 
@@ -293,9 +309,11 @@ def test_a_page_is_opened_on_consent_only(editor, key):
     assert lines[0] == "demo asks you to open a web page"
     assert lines[4:] == ["", "  https://example.org/x", "", "The page is at example.org", "! Look twice."]
     assert (editor.lua("return _G.urls"), editor.sent("elicitation_answer")) == ([], [])
+    choose(editor, 1)
     editor.keys("<CR><C-s>i<Space>x")
     assert (editor.lua("return _G.urls"), editor.sent("elicitation_answer")) == ([], [])
     editor.keys("oo")
+    assert editor.lua("return _G.offered") == ["open it in the browser", "I open it myself"]
     assert editor.lua("return _G.urls") == ["https://example.org/x"]
     assert [one["action"] for one in editor.sent("elicitation_answer")] == ["accept"]
     editor.apply(done(key))
@@ -308,10 +326,12 @@ def test_a_page_that_cannot_be_opened_is_not_accepted_by_itself(editor, key):
     editor.lua("vim.ui.open = function() return nil, 'no browser' end")
     editor.apply(asked(key, url=URL))
     opened(editor)
+    choose(editor, 1)
     editor.keys("o")
-    assert "it could not be opened: no browser (O: you open it yourself)" in editor.message()
+    assert 'it could not be opened: no browser ("I open it myself" is possible as well)' in editor.message()
     assert editor.sent("elicitation_answer") == []
-    editor.keys("O")
+    choose(editor, 2)
+    editor.keys("o")
     assert [one["action"] for one in editor.sent("elicitation_answer")] == ["accept"]
 
 
@@ -329,7 +349,7 @@ def test_what_is_no_page_can_only_be_declined(editor, key):
     lines = opened(editor)
     assert "It is not opened: it is no web page." in lines
     assert lines[1] == "<C-x> decline · <C-c> cancel · q later"
-    editor.keys("oO")
+    editor.keys("o")
     assert editor.lua("return { require('acp_nvim').answer_form(1, 'accept') }")[0] is False
     assert (editor.lua("return _G.urls"), editor.sent("elicitation_answer")) == ([], [])
     editor.keys("<C-x>")
@@ -342,6 +362,7 @@ def test_texts_of_agents_are_shown_whatever_is_in_them(editor, key):
     editor.apply(asked(key, field, message=odd, title=odd, description=odd, about=odd))
     lines = opened(editor)
     assert not any("\x1b" in line or "\u202e" in line for line in lines)
+    choose(editor, 1)
     editor.keys("<Space><C-s>")
     [check] = editor.sent("elicitation_check")
     assert list(check["values"].values()) == ["s"]

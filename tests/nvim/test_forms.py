@@ -63,6 +63,18 @@ def turn(agent, prompt):
 """
 
 
+CHOOSE = """
+local words = ...
+vim.ui.select = function(items, opts, done)
+  for index, item in ipairs(items) do
+    if (opts.format_item or tostring)(item):find(words, 1, true) then
+      return done(item, index)
+    end
+  end
+end
+"""
+
+
 class Forms:
     """A chat in which the cursor is, and an agent that asks."""
 
@@ -100,6 +112,10 @@ class Forms:
         self.keys(f"<C-u>{text}<CR>")
         self.nvim.wait_until(lambda: self.filetype() == "acp_form", what="the form again")
 
+    def choose(self, words):
+        """Chooses the entry with these words of each list from now on."""
+        self.nvim.lua(CHOOSE, words)
+
     def review(self):
         self.keys("<C-s>")
         self.nvim.wait_until(lambda: "will be sent" in self.shown() or "✗" in self.shown(), what="the review")
@@ -124,7 +140,10 @@ def test_every_kind_of_field_is_filled_in_from_keys(editor, tmp_path, v2):
     forms.fill("7")
     forms.fill(".25")
     forms.keys("<Space>", "<Tab>", "<CR>", "<Tab>")  # loud: no; sure: yes
-    forms.keys("<Space>", "<Space>", "<Tab>", "<Space>", "<Tab>")  # green; Small
+    forms.choose("green")
+    forms.keys("<Space>")
+    forms.choose("Small")
+    forms.keys("<Space>")
     forms.keys("<Space>", "jj", "<CR>", "<Tab>")  # a and c
     forms.keys("<Space>")  # One, with Two
     assert "[x] One" in forms.line()
@@ -237,6 +256,7 @@ def test_a_url_is_opened_only_on_consent_and_what_deceives_is_said(editor, tmp_p
     assert "mixes letters of Cyrillic and Latin" in forms.shown()
     assert "it asks you to open a web page" in forms.shown()
     assert forms.nvim.lua("return _G.opened") == []
+    forms.choose("open it in the browser")
     forms.keys("o")
     assert forms.got() == {"action": "accept"}
     assert forms.nvim.lua("return _G.opened") == ["https://xn--pple-43d.com/sign?a=1"]

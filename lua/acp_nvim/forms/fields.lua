@@ -8,6 +8,7 @@ local window = require("acp_nvim.forms.window")
 local M = {}
 
 local api = vim.api
+local NO_ANSWER = { title = "no answer" } -- an entry of the list
 
 ---@return integer? index of the field under the cursor
 ---@return integer? choice
@@ -81,8 +82,11 @@ end
 
 local function choose(question, index)
   local field = question.request.fields[index]
-  local from = api.nvim_get_current_win()
-  dialog.select(field.choices or {}, {
+  local from, choices = api.nvim_get_current_win(), vim.list_slice(field.choices or {})
+  if not field.required then
+    choices[#choices + 1] = NO_ANSWER
+  end
+  dialog.select(choices, {
     prompt = Lines.one_line(field.title),
     kind = "acp_form",
     format_item = function(choice)
@@ -91,7 +95,7 @@ local function choose(question, index)
     end,
   }, function(choice)
     if choice then
-      set(question, index, choice.value)
+      set(question, index, choice ~= NO_ANSWER and choice.value or nil)
       if api.nvim_win_is_valid(from) and api.nvim_get_current_win() == from then
         M.step(question, 1, index)
       end
@@ -133,31 +137,6 @@ function M.edit(question)
     choose(question, index)
   elseif field.kind ~= "unknown" and field.kind ~= "choices" then
     type_text(question, index)
-  end
-end
-
----Sets the next value of a field with choices; fills in other fields like `edit`.
-function M.toggle(question)
-  local index, number = at_cursor(question)
-  local field = index and question.request.fields[index]
-  if not field or number or field.kind ~= "choice" then
-    return M.edit(question)
-  end
-  local at, choices = 0, field.choices or {}
-  for other, choice in ipairs(choices) do
-    at = choice.value == question.values[field.name] and other or at
-  end
-  local choice = choices[at % math.max(1, #choices) + 1]
-  if choice then
-    set(question, index, choice.value)
-  end
-end
-
----Clears the field under the cursor.
-function M.clear(question)
-  local index = at_cursor(question)
-  if index then
-    set(question, index, nil)
   end
 end
 

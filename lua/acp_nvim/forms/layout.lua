@@ -6,7 +6,7 @@ local limits = require("acp_nvim.limits")
 local ENDS = { { "form_decline", "decline" }, { "form_cancel", "cancel" }, { "close", "later" } }
 local FILL_KEYS = { { "form_edit", "fill in" }, { "form_next", "next" }, { "form_review", "review" } }
 local REVIEW_KEYS = { { "form_send", "send" }, { "form_back", "back" } }
-local URL_KEYS = { { "form_open", "open it in the browser" }, { "form_opened", "I open it myself" } }
+local URL_KEYS = { { "form_open", "open it" } }
 local SECRET = "This looks like a secret. Agents must not ask for one in a form: you can decline."
 ---@type table<string, string>
 local REASONS = {

@@ -1,5 +1,5 @@
 -- Keeps the questions of agents and the values that the user has filled in, also after a question is over.
-local config = require("acp_nvim.config")
+local dialog = require("acp_nvim.dialog")
 local host = require("acp_nvim.host")
 local message = require("acp_nvim.message")
 
@@ -22,6 +22,7 @@ local M = {}
 ---@type table<integer, acp.Question>
 local questions = {}
 local base = 0 -- added to the ids of this host
+local BROWSER, MYSELF = "open it in the browser", "I open it myself"
 local HOST_QUESTIONS = 1000000 -- of one host at the most
 
 ---@param request acp.FormRequest
@@ -137,16 +138,23 @@ function M.check(question)
   host.send("elicitation_check", { id = question.host_id, version = question.version, values = values })
 end
 
----Opens the URL of a question in the browser, and accepts the question.
+---Lets the user choose how the URL of a question is opened, and accepts the question.
 function M.open_url(question)
   local url = question.request.url --[[@as acp.FormUrl]]
-  local ok, started, problem = pcall(vim.ui.open, url.url)
-  local why = not ok and started or problem
-  if why then
-    local key = config.keys("form_opened")[1] or "form_opened"
-    return message.error(("it could not be opened: %s (%s: you open it yourself)"):format(tostring(why), key))
-  end
-  M.answer(question, "accept")
+  dialog.select({ BROWSER, MYSELF }, { prompt = url.host, kind = "acp_form_url" }, function(choice)
+    if not choice or question.outcome then
+      return
+    end
+    local ok, started, problem = true, nil, nil
+    if choice == BROWSER then
+      ok, started, problem = pcall(vim.ui.open, url.url)
+    end
+    local why = not ok and started or problem
+    if why then
+      return message.error(("it could not be opened: %s (%q is possible as well)"):format(tostring(why), MYSELF))
+    end
+    M.answer(question, "accept")
+  end)
 end
 
 ---Prepares for a new host, which numbers its questions from 1 again.
