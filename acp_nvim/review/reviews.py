@@ -61,6 +61,7 @@ class Reviews:
         """Called with a workspace's directory and a problem in words; True: the user was notified."""
         self.decisions = Decisions(self.tracker, files, workspaces.of, publish, self._notify)
         self._restoring = Restoring(self.tracker, files, workspaces.of)
+        self._decision_lock = anyio.Lock()  # what the user decides is carried out in that order
         self._opening = anyio.Lock()
         self._opened: set[str] = set()
         self._save_task: anyio.Event | None = None  # set if the task failed
@@ -164,23 +165,27 @@ class Reviews:
         self, action: Action, path: str | None, ids: Collection[int] | None, session: int | None, force: bool = False
     ) -> None:
         """Carry out a decision of the user (see `Decisions.judge`), and save the review."""
-        await self.decisions.judge(action, path, ids, session, force)
-        await self.keep()
+        async with self._decision_lock:
+            await self.decisions.judge(action, path, ids, session, force)
+            await self.keep()
 
     async def list(self, root: str, cwd: str) -> None:
         """Send the checkpoints to the editor, the newest first; `root` is the real path of `cwd`."""
-        await self.open(root)  # this makes the checkpoints of dead hosts' turns
-        checkpoints = checkpoint_views(await self.workspaces.at(root).all_checkpoints())
-        self._publish(Checkpoints(cwd=cwd, checkpoints=checkpoints))
+        async with self._decision_lock:
+            await self.open(root)  # this makes the checkpoints of dead hosts' turns
+            checkpoints = checkpoint_views(await self.workspaces.at(root).all_checkpoints())
+            self._publish(Checkpoints(cwd=cwd, checkpoints=checkpoints))
 
     async def plan(self, root: str, checkpoint_id: str, force: bool = False) -> None:
         """Send the editor what a restore would do; `force` includes changes of unknown origin."""
-        self._publish(await self._restoring.plan(self.workspaces.at(root), checkpoint_id, force))
+        async with self._decision_lock:
+            self._publish(await self._restoring.plan(self.workspaces.at(root), checkpoint_id, force))
 
     async def restore(self, root: str, checkpoint_id: str, force: bool = False) -> None:
         """Restore a checkpoint, send the editor what was done, and save the review."""
-        self._publish(await self._restoring.restore(self.workspaces.at(root), checkpoint_id, force))
-        await self.keep()
+        async with self._decision_lock:
+            self._publish(await self._restoring.restore(self.workspaces.at(root), checkpoint_id, force))
+            await self.keep()
 
     async def keep(self) -> None:
         """Save what is left to review, for the next host."""

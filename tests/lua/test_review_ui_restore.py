@@ -174,6 +174,23 @@ def test_undo_takes_back_the_last_restore_or_rejection(editor):
     assert "there is nothing to undo in " in editor.message()
 
 
+def test_undo_while_a_restore_is_carried_out_undoes_that(editor):
+    answers(editor, 1, 1)
+    editor.command("AcpRestore")
+    listed(editor, checkpoint(1))
+    asked(editor, 1)
+    planned(editor)
+    editor.wait_until(lambda: editor.sent("restore"), what="the restore")
+    editor.command("AcpRestore undo")
+    editor.apply({"type": "restored", "id": "id1", "undo_id": "id9", "files": ["a.py"], "conflicts": []})
+    assert "1 file restored; undo it with" in editor.message()
+    listed(editor, checkpoint(9, "restore", undo=True), checkpoint(1))
+    editor.wait_until(lambda: len(editor.sent("restore")) == 2, what="the undo")
+    assert editor.sent("restore")[-1]["id"] == "id9"
+    editor.apply({"type": "restored", "id": "id9", "undo_id": "id10", "files": ["a.py"], "conflicts": []})
+    assert "undone: 1 file restored" in editor.message()
+
+
 def test_an_agent_at_work_is_named(editor):
     key = editor.chat()
     status = {**STATUS, "state": "running"}

@@ -127,7 +127,7 @@ def test_each_autocommand_has_a_tag() -> None:
 
 
 def test_each_filetype_has_a_tag() -> None:
-    filetypes = in_code(r"""(?:filetype = |FILETYPE = |set_filetype\(\w+, )"(acp_\w+)"""")
+    filetypes = in_code(r'(?:filetype = |FILETYPE = |set_filetype\(\w+, )"(acp_\w+)"')
     assert len(filetypes) > 4
     assert {tag for tag in TAGS if re.fullmatch(r"acp_(?!nvim)[a-z_]+", tag)} == filetypes
 

@@ -15,15 +15,17 @@ local api = vim.api
 local TO_BEFORE = "Restore the files to the state before"
 
 ---@class acp.Restoring
----@field step "list"|"plan"|"restore" whose answer is awaited
+---@field step "list"|"plan" whose answer is awaited
 ---@field cwd string
 ---@field undo? boolean
 ---@field force? boolean also files whose changes are not proven to be the agent's
 ---@field id? string of the checkpoint
 ---@field words? string describe the turn
 
----@type acp.Restoring? the restore in progress; answers of the host to other steps are late
+---@type acp.Restoring? what the user was asked for last; answers of the host to other steps are late
 local restoring
+---@type table<string, true> checkpoints whose restore is an undo, until the host has carried it out
+local undoing = {}
 
 ---@param one acp.Checkpoint
 local function line_of(one)
@@ -56,7 +58,8 @@ end
 ---@param undo? boolean
 local function restore(cwd, id, force, undo)
   actions.flush_all()
-  restoring = { step = "restore", cwd = cwd, id = id, undo = undo }
+  restoring = nil
+  undoing[id] = undo or nil
   host.send("restore", { id = id, cwd = cwd, force = force })
 end
 
@@ -202,8 +205,8 @@ end
 ---Reports the result of a restore.
 ---@param event acp.Event of type restored
 function M.restored(event)
-  local is_undo = restoring ~= nil and restoring.undo == true
-  restoring = nil
+  local is_undo = undoing[event.id] == true
+  undoing[event.id] = nil
   local count, conflicts, lines = #event.files, event.conflicts, {}
   if count > 0 then
     local back = is_undo and "undone: %s restored" or "%s restored; undo it with :AcpRestore undo"

@@ -6,9 +6,11 @@ import os
 import random
 import subprocess
 
+import anyio
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
+from acp_nvim.ui import review_events
 from tests.core.review.desk import Desk, play
 from tests.support.examples import examples
 from tests.support.five_ways import Tree, git
@@ -226,5 +228,20 @@ def test_to_reject_all_gives_every_byte_and_to_keep_all_changes_none(seed, turns
         assert desk.look() == now
         await desk.judge("keep")
         assert (desk.shown(), desk.errors(), desk.look()) == ({}, [], now)
+
+    play(played)
+
+
+def test_a_list_that_is_asked_for_during_a_restore_has_it() -> None:
+    async def played(desk: Desk) -> None:
+        files = Files(desk)
+        files.begin(0)
+        await turns_played(files, [[("fs", 0)]], 0)
+        turn = (await desk.checkpoints())[0]
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(desk.restore, turn.id)
+            tasks.start_soon(desk.reviews.list, str(desk.cwd), str(desk.cwd))
+        newest = desk.editor.all(review_events.Checkpoints)[-1].checkpoints[0]
+        assert (newest.kind, newest.undo) == ("restore", True)
 
     play(played)
