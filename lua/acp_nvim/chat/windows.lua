@@ -58,11 +58,24 @@ local function close_together(one, other)
   })
 end
 
+---@return boolean only floating windows are beside it in its tab page
+local function is_below_floats(win)
+  local others = vim.tbl_filter(function(other)
+    return other ~= win
+  end, api.nvim_tabpage_list_wins(api.nvim_win_get_tabpage(win)))
+  return #others > 0
+    and vim.iter(others):all(function(other)
+      return api.nvim_win_get_config(other).relative ~= ""
+    end)
+end
+
 ---Closes the windows of prompts in the current tab page.
 ---@param kept? integer window that stays
 local function close_prompts(kept)
   for _, win in ipairs(stack.all("prompt_bufnr")) do
-    if win ~= kept then
+    if win ~= kept and not stack.floats(win) and is_below_floats(win) then -- a floating chat would be closed with it
+      own.empty(win)
+    elseif win ~= kept then
       own.close(win)
     end
   end

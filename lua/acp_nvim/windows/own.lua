@@ -80,24 +80,17 @@ local function release(win)
   vim.w[win][BUFFER] = nil
 end
 
----@return boolean only floating windows are beside it in its tab page
-local function is_below_floats(win)
-  local others = vim.tbl_filter(function(other)
-    return other ~= win
-  end, api.nvim_tabpage_list_wins(api.nvim_win_get_tabpage(win)))
-  return #others > 0
-    and vim.iter(others):all(function(other)
-      return api.nvim_win_get_config(other).relative ~= ""
-    end)
+---Shows an empty buffer in a window that has to stay.
+function M.empty(win)
+  release(win)
+  api.nvim_win_call(win, vim.cmd.enew)
 end
 
----Closes a window. The last one, and one that floating windows need to stay, gets an empty buffer instead.
+---Closes a window. The last one gets an empty buffer instead.
 ---@param force? boolean also if the buffer has changes
 function M.close(win, force)
-  local is_needed = api.nvim_win_get_config(win).relative == "" and is_below_floats(win)
-  if is_needed or not pcall(api.nvim_win_close, win, force or false) and api.nvim_win_is_valid(win) then
-    release(win)
-    api.nvim_win_call(win, vim.cmd.enew)
+  if not pcall(api.nvim_win_close, win, force or false) and api.nvim_win_is_valid(win) then
+    M.empty(win)
   end
 end
 
