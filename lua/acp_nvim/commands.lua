@@ -64,7 +64,7 @@ local function selection(args)
   return context.lines(bufnr, args.line1, args.line2, cwd)
 end
 
----Sends a text without opening a window, and says so when no chat shows it.
+---Sends a text without opening a window. When its turn begins and no chat shows it, a message says so.
 ---@param agent? string
 ---@param item? acp.ContextItem
 local function send(text, agent, item)
@@ -72,7 +72,13 @@ local function send(text, agent, item)
   local session = sent and sessions.usable(agent)
   if session and not windows.visible(session) then
     local with = item and (" with %s"):format(item.name) or ""
-    message.info(("sent to %s%s (:AcpChat shows the answer)"):format(sessions.name(session), with))
+    vim.api.nvim_create_autocmd("User", { -- not before: the host or the agent may fail to start
+      pattern = "AcpTurnStart",
+      once = true,
+      callback = function()
+        message.info(("sent to %s%s (:AcpChat shows the answer)"):format(sessions.name(session), with))
+      end,
+    })
   end
 end
 
