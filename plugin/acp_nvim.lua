@@ -91,7 +91,11 @@ command("AcpToggle", body("toggle"), { nargs = "?", complete = agents, desc = "C
 command("AcpPrompt", body("prompt"), { nargs = "*", range = true, desc = "Prompt the agent, a range is context" })
 command("AcpPaste", body("paste"), { desc = "Attach the image in the clipboard to the prompt" })
 command("AcpCancel", body("cancel"), { bang = true, desc = "Cancel the agent's turn (! stops it by force)" })
-command("AcpSendProblems", body("send_problems"), { desc = "Send the agent what the checks after its turn found" })
+command(
+  "AcpSendProblems",
+  body("send_problems"),
+  { desc = "Send the agent the problems that were found after its turn" }
+)
 command("AcpStop", body("stop"), { desc = "Stop the agent of this session" })
 command("AcpTutor", body("open", "acp_nvim.tutor"), { desc = "Learn acp_nvim in five minutes, with a demo agent" })
 command("AcpLog", body("log"), { desc = "Open the log" })
@@ -110,7 +114,7 @@ command("AcpRestore", body("restore", "acp_nvim.review.commands"), {
   nargs = "?",
   bang = true,
   complete = undo,
-  desc = "Go back to before a turn (! also in files that nobody saw the agent change)",
+  desc = "Restore the files to the state before a turn (! also files whose author is not known)",
 })
 command("AcpPermissions", body("permissions", "acp_nvim.permission.commands"), {
   nargs = "?",
@@ -119,11 +123,11 @@ command("AcpPermissions", body("permissions", "acp_nvim.permission.commands"), {
 })
 
 command("AcpForms", body("choose", "acp_nvim.forms"), { desc = "Answer a question of the agent" })
-command("AcpQueue", body("open", "acp_nvim.prompt.queue_buffer"), { desc = "Edit the prompts that wait" })
+command("AcpQueue", body("open", "acp_nvim.prompt.queue_buffer"), { desc = "Edit the queued prompts" })
 command(
   "AcpSessions",
   body("command", "acp_nvim.sessions.list"),
-  { nargs = "*", bang = true, complete = asked_agents, desc = "Find a session: open, kept, or at an agent" }
+  { nargs = "*", bang = true, complete = asked_agents, desc = "Find an open or stored session, and continue it" }
 )
 command("AcpConfig", body("config", "acp_nvim.options.commands"), {
   nargs = "*",
@@ -134,12 +138,12 @@ command("AcpConfig", body("config", "acp_nvim.options.commands"), {
   desc = "Set the mode, the model, or another option of the agent (! also for new sessions)",
 })
 command("AcpClose", body("close"), { desc = "Close this session for good" })
-command("AcpFork", body("fork"), { desc = "Fork this session: another one that begins with what was said" })
+command("AcpFork", body("fork"), { desc = "Start another session with the conversation so far" })
 command("AcpLogin", body("login", "acp_nvim.login"), {
   nargs = "*",
   bang = true,
   complete = login_words,
-  desc = "Sign in to an agent (! gives up signing in)",
+  desc = "Sign in to an agent (! cancels the sign-in)",
 })
 command(
   "AcpLogout",
@@ -151,11 +155,7 @@ command("AcpProviders", body("command", "acp_nvim.providers"), {
   complete = agents,
   desc = "Choose the providers of models that an agent uses",
 })
-command(
-  "AcpMcp",
-  body("command", "acp_nvim.mcp.command"),
-  { desc = "Tell which MCP servers the agent of this session has" }
-)
+command("AcpMcp", body("command", "acp_nvim.mcp.command"), { desc = "List the MCP servers of this session's agent" })
 command("AcpShareTerminal", function(args)
   require("acp_nvim.mcp.terminals").share(not args.bang)
 end, { bang = true, desc = "Let agents read this terminal (! no longer)" })
@@ -213,16 +213,21 @@ map("n", "<Plug>(AcpToggle)", "<Cmd>AcpToggle<CR>", { desc = "Close the chat, or
 map("n", "<Plug>(AcpPrompt)", "<Cmd>AcpPrompt<CR>", { desc = "Prompt the agent" })
 map("x", "<Plug>(AcpPrompt)", ":AcpPrompt<CR>", { silent = true, desc = "Prompt the agent about the selection" })
 map("n", "<Plug>(AcpCancel)", "<Cmd>AcpCancel<CR>", { desc = "Cancel the agent's turn" })
-map("n", "<Plug>(AcpSendProblems)", "<Cmd>AcpSendProblems<CR>", { desc = "Send the agent the problems of its turn" })
+map(
+  "n",
+  "<Plug>(AcpSendProblems)",
+  "<Cmd>AcpSendProblems<CR>",
+  { desc = "Send the agent the problems that were found after its turn" }
+)
 map("n", "<Plug>(AcpFollow)", "<Cmd>AcpFollow<CR>", { desc = "Follow the agent, on or off" })
 map("n", "<Plug>(AcpPermissions)", "<Cmd>AcpPermissions<CR>", { desc = "Answer a permission request" })
 map("n", "<Plug>(AcpForms)", "<Cmd>AcpForms<CR>", { desc = "Answer a question of the agent" })
-map("n", "<Plug>(AcpQueue)", "<Cmd>AcpQueue<CR>", { desc = "Edit the prompts that wait" })
-map("n", "<Plug>(AcpConfig)", "<Cmd>AcpConfig<CR>", { desc = "Set what the agent offers to set" })
+map("n", "<Plug>(AcpQueue)", "<Cmd>AcpQueue<CR>", { desc = "Edit the queued prompts" })
+map("n", "<Plug>(AcpConfig)", "<Cmd>AcpConfig<CR>", { desc = "Set an option of the agent" })
 map("n", "<Plug>(AcpModel)", "<Cmd>AcpConfig model<CR>", { desc = "Choose the model" })
 map("n", "<Plug>(AcpModeNext)", function()
   require("acp_nvim.options.commands").next("mode")
-end, { desc = "The agent's next mode" })
+end, { desc = "Switch to the agent's next mode" })
 map({ "n", "i" }, "<Plug>(AcpTakeSuggestion)", function()
   require("acp_nvim.prompt.suggestion").take()
 end, { desc = "Take the prompt that the agent suggests" })
@@ -245,7 +250,7 @@ map("n", "<Plug>(AcpClose)", "<Cmd>AcpClose<CR>", { desc = "Close this session" 
 map("n", "<Plug>(AcpFork)", "<Cmd>AcpFork<CR>", { desc = "Fork this session" })
 map("n", "<Plug>(AcpSessionActions)", function()
   require("acp_nvim.sessions.list").actions()
-end, { desc = "Choose what is done with this session" })
+end, { desc = "Choose an action for this session" })
 map("n", "<Plug>(AcpSessions)", "<Cmd>AcpSessions<CR>", { desc = "Find a session" })
 map(
   "n",
@@ -266,14 +271,14 @@ map(
   { desc = "Reject once what the float shows" }
 )
 map("n", "<Plug>(AcpReview)", "<Cmd>AcpReview<CR>", { desc = "List what the agent changed" })
-map("n", "<Plug>(AcpReviewNext)", "<Cmd>AcpReview next<CR>", { desc = "Next hunk of the agent's" })
-map("n", "<Plug>(AcpReviewPrevious)", "<Cmd>AcpReview prev<CR>", { desc = "Previous hunk of the agent's" })
+map("n", "<Plug>(AcpReviewNext)", "<Cmd>AcpReview next<CR>", { desc = "Go to the next hunk" })
+map("n", "<Plug>(AcpReviewPrevious)", "<Cmd>AcpReview prev<CR>", { desc = "Go to the previous hunk" })
 map("n", "<Plug>(AcpReviewKeepAll)", "<Cmd>AcpReview keepall<CR>", { desc = "Keep all of this file" })
 map("n", "<Plug>(AcpReviewRejectAll)", "<Cmd>AcpReview rejectall<CR>", { desc = "Reject all of this file" })
 map("n", "<Plug>(AcpReviewComment)", "<Cmd>AcpReview comment<CR>", { desc = "Comment on this line" })
 map("x", "<Plug>(AcpReviewComment)", ":AcpReview comment<CR>", { silent = true, desc = "Comment on the selection" })
 map("n", "<Plug>(AcpReviewSend)", "<Cmd>AcpReview send<CR>", { desc = "Send the comments to the agent" })
-map("n", "<Plug>(AcpRestore)", "<Cmd>AcpRestore<CR>", { desc = "Go back to before a turn" })
+map("n", "<Plug>(AcpRestore)", "<Cmd>AcpRestore<CR>", { desc = "Restore the files to the state before a turn" })
 for name, word in pairs({ Keep = "keep", Reject = "reject", Mine = "mine", Theirs = "theirs", Both = "both" }) do
   local plug, desc = ("<Plug>(AcpReview%s)"):format(name), ("Review: %s"):format(word)
   map("n", plug, ("<Cmd>AcpReview %s<CR>"):format(word), { desc = desc })

@@ -27,7 +27,7 @@ from acp_nvim.ui import events
 
 STOPPED: Final = {
     "max_tokens": "the agent has used up the tokens of a turn",
-    "max_turn_requests": "the agent has asked its model as often as it may in a turn",
+    "max_turn_requests": "the agent has reached its limit of model requests in a turn",
     "refusal": "the agent refuses to go on",
 }
 """Stop reasons (ACP "Prompt Turn", Stop Reasons) in words."""

@@ -110,7 +110,7 @@ end
 ---@param act fun(session: acp.Session): boolean
 local function to(session, act)
   if not session or not act(session) then
-    message.info("no agent runs here")
+    message.info("no agent is running here (:AcpChat starts one)")
   end
 end
 
@@ -142,7 +142,7 @@ end
 function M.fork()
   local session = sessions.current_owner()
   if not session or session.kept or not session.status.session_id then
-    return message.info("no agent runs here: there is no session to be forked")
+    return message.info("no agent is running here: there is no session to fork")
   end
   require("acp_nvim.sessions.ways").fork(session)
 end
@@ -155,7 +155,7 @@ end
 
 function M.log()
   if not vim.uv.fs_stat(log.path()) then
-    message.info(("nothing was logged yet (%s)"):format(log.path()))
+    message.info(("nothing has been logged yet (%s)"):format(log.path()))
     return
   end
   vim.cmd("split")

@@ -72,7 +72,7 @@ local function check_python()
     if why:match("[Uu]nknown option:? %-P") then
       why = "it is older than Python 3.11"
     end
-    health.error("it could not be run: " .. (why ~= "" and why or "no answer in time"), advice)
+    health.error("this Python could not be run: " .. (why ~= "" and why or "no answer in time"), advice)
     return
   end
   for name, found in result.stdout:gmatch("(%S+) (%S+)\n") do
@@ -110,7 +110,7 @@ local function check_git()
     end)
     found = ok and result.code == 0 and result.stdout:match("^git version (%d+%.%d[^\n]*)")
     local why = ok and vim.trim(result.stderr or "") or tostring(result)
-    problem = "git does not say its version: " .. (why ~= "" and why or "no answer that can be read")
+    problem = "git does not report its version: " .. (why ~= "" and why or "no answer that can be read")
   end
   if found and not vim.version.lt(found:match("^%d+%.%d+"), MERGE_NEEDS) then
     health.ok(("git %s: your unsaved edits are merged with what the agent writes"):format(found))

@@ -266,7 +266,7 @@ end
 ---@param theirs string version of the host
 function M.check_version(theirs)
   if theirs ~= version then
-    local words = "the Lua side is version %s, the host is %s: restart Neovim; if that does not help: %s"
+    local words = "the plugin has version %s, its host has version %s: restart Neovim; if that does not help: %s"
     message.error(words:format(version, theirs, python.advice()))
   end
 end

@@ -39,7 +39,7 @@ end
 
 local function choose(need)
   if #need.methods == 0 then
-    return message.warn(need.hint or "the agent does not say how to sign in")
+    return message.warn(need.hint or "the agent does not tell how to sign in: its documentation may")
   end
   choice.open(need, function(method)
     begin(need, method)
@@ -63,11 +63,11 @@ local function resume(need, word)
     begin(need, method)
   elseif word then
     local known = table.concat(ids(need.methods), ", ")
-    message.error(("%s names no way to sign in %q (but: %s)"):format(need.agent, word, known))
+    message.error(("%s has no sign-in method %q (it has: %s)"):format(need.agent, word, known))
   elseif choice.is_possible() then
     choose(need)
   else
-    message.news(("the ways to sign in to %s are there: :AcpLogin again"):format(need.agent), vim.log.levels.INFO)
+    message.news(("%s has sent its sign-in methods: type :AcpLogin again"):format(need.agent), vim.log.levels.INFO)
   end
 end
 

@@ -42,9 +42,9 @@ end
 
 ---@type table<string, string>
 local ENDS = {
-  refusal = "has refused to go on",
-  max_tokens = "has used up its tokens",
-  max_turn_requests = "has asked its model as often as it may in a turn",
+  refusal = "has refused to continue",
+  max_tokens = "has reached its limit of tokens",
+  max_turn_requests = "has reached its limit of model requests in a turn",
 }
 
 ---@param stop_reason string

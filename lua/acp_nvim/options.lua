@@ -85,12 +85,12 @@ function M.with_options(session, run)
     return
   end
   local win, mode = vim.api.nvim_get_current_win(), vim.api.nvim_get_mode().mode
-  message.info(("%s is asked what can be set"):format(cells.plain(session.agent or "the agent")))
+  message.info(("asking %s for its options"):format(cells.plain(session.agent or "the agent")))
   waiting[session.key] = function() -- replaces that of an earlier command
     if vim.api.nvim_get_current_win() == win and vim.api.nvim_get_mode().mode == mode then
       run(session.options)
     else
-      message.info("what can be set is known now: :AcpConfig")
+      message.info("the agent has sent its options: type :AcpConfig again")
     end
   end
 end

@@ -263,7 +263,7 @@ function M.press(id, option_id, read)
   end
   local since = math.max(one.came, withdrawn[one.session] or 0)
   if vim.uv.hrtime() - since < limits.answer_pause_ms * 1e6 then
-    message.news("this request has only just come: look at it, then press the key again", vim.log.levels.WARN)
+    message.news("this request has just appeared: look at it, then press the key again", vim.log.levels.WARN)
     return false
   elseif visibility.is_whole(id, read) then
     return M.answer(id, option_id)

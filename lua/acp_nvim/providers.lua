@@ -70,7 +70,7 @@ local function change(target, provider)
   if #provider.supported == 1 then
     with_type(provider.supported[1])
   elseif #provider.supported == 0 then
-    message.warn(("%s names no API that it could speak with %s"):format(target.agent, one_line(provider.id)))
+    message.warn(("%s names no API for %s"):format(target.agent, one_line(provider.id)))
   else
     choose(("The API of %s:"):format(one_line(provider.id)), provider.supported, one_line, with_type)
   end

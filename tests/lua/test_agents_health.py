@@ -164,8 +164,8 @@ def test_those_of_the_catalogue_are_named_with_what_to_install(editor, tmp_path)
     assert "OK gemini: Good Agent 1.2.3" in report
     assert 'ERROR opencode: the command "opencode" was not found' in report
     assert "To install it, type: npm install -g opencode-ai (https://opencode.ai)" in report
-    assert "on this machine, not configured, not started here: goose" in report
-    known = report.partition("known, not on this machine: ")[2]
+    assert "on this machine, but not configured, and therefore not checked: goose" in report
+    known = report.partition("known agents that are not on this machine: ")[2]
     assert known.startswith("amp, auggie, claude, cline, ")
     assert "goose" not in known
 

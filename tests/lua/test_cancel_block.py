@@ -78,7 +78,7 @@ def test_blocks_of_an_earlier_host_are_not_named(editor, chat):
 def test_without_a_host_nothing_is_sent(editor, chat):
     editor.lua("_G.channel = 2")
     editor.keys("gc")
-    assert "no agent runs here" in editor.message()
+    assert "no agent is running here (:AcpChat starts one)" in editor.message()
     editor.command("AcpCancel")
     assert editor.sent("cancel_block") == []
 

@@ -478,7 +478,7 @@ def test_the_window_that_was_chosen(editor, code):
 def test_only_a_window_for_files_can_be_chosen(editor, code):
     editor.chat()
     editor.command("AcpFollow here")
-    editor.wait_until(lambda: "no file can be shown in this window" in editor.message())
+    editor.wait_until(lambda: "this window cannot show a file" in editor.message())
 
 
 def look(editor, win):

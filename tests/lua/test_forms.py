@@ -328,7 +328,7 @@ def test_a_page_that_cannot_be_opened_is_not_accepted_by_itself(editor, key):
     opened(editor)
     choose(editor, 1)
     editor.keys("o")
-    assert 'it could not be opened: no browser ("I open it myself" is possible as well)' in editor.message()
+    assert 'the page could not be opened: no browser (choose "I open it myself" instead)' in editor.message()
     assert editor.sent("elicitation_answer") == []
     choose(editor, 2)
     editor.keys("o")

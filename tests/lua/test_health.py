@@ -51,9 +51,9 @@ def test_a_git_that_merges_is_well(editor, version):
     [
         ("echo 'git version 2.19.6'", "git 2.19.6 is older than 2.20"),
         ("echo 'git version 1.99'", "git 1.99 is older than 2.20"),
-        ("echo 'what?'", "git does not say its version: no answer that can be read"),
-        ("echo 'git version x'", "git does not say its version: no answer that can be read"),
-        ("echo 'no tools here' >&2; exit 1", "git does not say its version: no tools here"),
+        ("echo 'what?'", "git does not report its version: no answer that can be read"),
+        ("echo 'git version x'", "git does not report its version: no answer that can be read"),
+        ("echo 'no tools here' >&2; exit 1", "git does not report its version: no tools here"),
     ],
 )
 def test_a_git_that_does_not_merge_is_told_with_what_is_lost(editor, script, words):

@@ -127,7 +127,7 @@ def test_an_image_that_is_too_large(editor, key, programs):
     editor.lua('require("acp_nvim.limits").image_bytes = 100')
     programs("pngpaste", PNG)
     editor.command("AcpPaste")
-    assert "more than agents take" in editor.message()
+    assert "the image is too large for agents" in editor.message()
 
 
 def test_a_cache_that_cannot_be_written(editor, key, programs, tmp_path):
@@ -135,7 +135,7 @@ def test_a_cache_that_cannot_be_written(editor, key, programs, tmp_path):
     (tmp_path / "file").write_text("")
     editor.lua("local file = ... vim.fn.stdpath = function() return file end", str(tmp_path / "file"))
     editor.command("AcpPaste")
-    assert "the image cannot be kept" in editor.message()
+    assert "the image could not be stored" in editor.message()
 
 
 def test_old_images_are_removed_and_new_ones_kept(editor, key, programs):

@@ -360,7 +360,7 @@ def test_what_is_mentioned_goes_out_with_the_prompt_once(editor, prompt):
 def test_a_disk_that_does_not_answer_leaves_the_prompt_where_it_is(editor, prompt):
     editor.lua('vim.uv.fs_stat = function() end require("acp_nvim.limits").mention_ms = 1')
     editor.keys("ilook at @a.py<C-s>")
-    assert "could not be looked up" in editor.message()
+    assert "could not be resolved" in editor.message()
     assert editor.prompt_lines(prompt.key) == ["look at @a.py"]
 
 
@@ -379,7 +379,7 @@ def test_hundreds_of_decorators_are_no_hindrance_and_too_many_files_are(editor, 
     for number in range(101):
         (editor.project / f"f{number}").write_text("")
     text = " ".join(f"@f{number}" for number in range(101))
-    assert prompt.resolve(text)["problem"] == "a prompt can mention 100 things, not more"
+    assert prompt.resolve(text)["problem"] == "a prompt can have at most 100 mentions"
     assert len(prompt.items(text.removesuffix(" @f100"))) == 100
 
 

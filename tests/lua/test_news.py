@@ -63,8 +63,8 @@ def test_what_a_rejection_has_left_alone_asks_for_no_key(screen):
     event = {"type": "judged", "action": "reject", "files": ["a.txt"], "undo_id": "1", "left": left}
     editor.lua('require("acp_nvim.events").apply(...)', [event])
     editor.wait_for("… :messages")
-    assert editor.find("rejected: 1 file; :AcpRestore undo")
+    assert editor.find("rejected: 1 file; undo it with :AcpRestore")
     assert editor.api("get_mode")["blocking"] is False
     told = "\n".join(said(editor))
-    assert "left alone, since nobody saw who changed them" in told
+    assert "left alone, because it is not known" in told
     assert "1 of the agent's own records" in told

@@ -261,7 +261,9 @@ def test_plug_maps_answer_what_is_shown_from_any_mode(screen):
     sent = editor.lua("return vim.iter(_G.sent):filter(function(m) return m.method == 'answer' end):totable()")
     assert [(one["params"]["id"], one["params"]["option_id"]) for one in sent] == [(1, "yes"), (2, "no"), (3, "yes")]
     editor.type("\x1bOR")
-    editor.wait_until(lambda: any("no permission waits" in text for text in editor.messages()), what="a message")
+    editor.wait_until(
+        lambda: any("no permission request is waiting" in text for text in editor.messages()), what="a message"
+    )
 
 
 def answers(editor):
@@ -281,7 +283,7 @@ def test_nobody_answers_what_has_just_come_into_the_float(screen):
     editor.lua('require("acp_nvim.limits").answer_pause_ms = 3600 * 1000')
     shown(editor, "rm -rf ~")
     editor.lua('require("acp_nvim.permission.commands").allow()')
-    said(editor, "another permission has come into the float")
+    said(editor, "the float shows another permission now")
     editor.lua('require("acp_nvim.permission.commands").focus()')
     editor.type("a1")
     editor.wait_until(lambda: editor.lua("return vim.fn.getchar(1)") == 0, what="all keys")

@@ -105,7 +105,7 @@ def test_a_stored_rule_is_forgotten_after_a_question(editor):
         assert questions(editor)[1]["prompt"] == "Forget allow command ls?"
         assert editor.sent("permission_forget") == forgotten
     editor.apply({**told, "rules": RULES[:1]})
-    assert "the rule is forgotten" in editor.message()
+    assert "the rule is removed" in editor.message()
 
 
 def test_a_rule_that_stays_is_said(editor):
@@ -116,7 +116,7 @@ def test_a_rule_that_stays_is_said(editor):
     editor.apply(told)
     editor.wait_until(lambda: editor.sent("permission_forget"), what="the wish")
     editor.apply(told)
-    assert "the rule could not be forgotten" in editor.message()
+    assert "the rule could not be removed" in editor.message()
 
 
 def test_a_configured_rule_says_where_it_is(editor):
@@ -132,7 +132,7 @@ def test_no_rules(editor):
     key = editor.chat()
     editor.command("AcpPermissions rules")
     editor.apply({"type": "permission_rules", "cwd": editor.session(key, "cwd"), "rules": []})
-    assert "all permissions are asked" in editor.message()
+    assert "you are asked for every permission" in editor.message()
 
 
 def test_what_waits_comes_first(editor):

@@ -223,4 +223,4 @@ def test_drafts_that_cannot_be_written_are_told(editor, key):
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "drafts").write_text("in the way")
     editor.keys("ione<Esc>")
-    assert "is not kept on disk" in editor.message()
+    assert "cannot be stored" in editor.message()

@@ -113,7 +113,7 @@ def test_an_untouched_view_follows_the_queue_and_an_edited_one_stays(editor, key
     assert (sent["session"], sent["prompts"], sent["known"]) == (key, [{"id": 2, "text": "mine"}], [2])
     editor.apply({"type": "queue_late", "session": key, "prompts": [{"id": 2, "text": "mine"}]})
     assert editor.prompt_lines(key) == ["mine"]
-    assert "was sent, or removed, before" in editor.message()
+    assert "was sent or removed before" in editor.message()
 
 
 def test_what_comes_back_stands_above_the_draft(editor, key):
@@ -169,7 +169,7 @@ def test_the_section_under_the_cursor_is_steered(editor, key):
     editor.keys("G<M-s>")
     assert editor.sent("steer") == [{"session": key, "id": 2}]
     editor.keys("x<M-s>")
-    assert "write what you have edited first" in editor.message()
+    assert "write your changes first (:write)" in editor.message()
     assert len(editor.sent("steer")) == 1
 
 

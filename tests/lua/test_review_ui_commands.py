@@ -23,7 +23,7 @@ def test_lines_of_a_range(editor, files):
     editor.command("%AcpReview reject")
     editor.command("3,9AcpReview keep")
     assert [(one["action"], one.get("hunks")) for one in editor.sent("review")] == [("keep", [1]), ("reject", [1, 2])]
-    assert "no hunk is here" in editor.message()
+    assert "there is no hunk here" in editor.message()
 
 
 def test_conflicts(editor, files):
@@ -76,7 +76,7 @@ def test_what_was_left_alone_is_told(editor, files):
     editor.apply(judged(files, left=[*unknown, left("/s/1", "state"), left("/s/2", "state")]))
     assert editor.message().splitlines() == [
         "acp_nvim: rejected: 2 files; undo it with :AcpRestore undo",
-        "left alone, since nobody saw who changed them: a.txt (nobody ran a), b.txt (nobody ran b) "
+        "left alone, because it is not known who changed them: a.txt (nobody ran a), b.txt (nobody ran b) "
         "and 4 more (:AcpReview! rejectall rejects them too)",
         "left alone: 2 of the agent's own records",
     ]
@@ -91,7 +91,8 @@ def test_what_was_left_alone_is_told(editor, files):
          "rejected: 1 file; undo it with :AcpRestore undo\nleft alone: /big (it is too large)"),
         (judged(["/a"], left=[left("/long/" + 90 * "x"), left("/b")]),
          "rejected: 1 file; undo it with :AcpRestore undo\n"
-         f"left alone, since nobody saw who changed them: /long/{90 * 'x'} and 1 more (:AcpReview! rejectall rejects "),
+         f"left alone, because it is not known who changed them: /long/{90 * 'x'} and 1 more "
+         "(:AcpReview! rejectall rejects "),
         (judged(["/a"], "keep", undo_id=""), "kept: 1 file"),
     ],
 )  # fmt: skip

@@ -124,9 +124,9 @@ def test_a_conflict_is_decided(editor, path, keys, action):
 @pytest.mark.parametrize(
     ("line", "keys", "words"),
     [
-        (5, "ghk", "no hunk is here (ghn goes to the next)"),
-        (15, "ghk", "this is a conflict: mine, theirs or both"),
-        (2, "gho", "no conflict is here"),
+        (5, "ghk", "there is no hunk here (ghn goes to the next)"),
+        (15, "ghk", "this hunk is a conflict: resolve it with :AcpReview mine, theirs or both"),
+        (2, "gho", "there is no conflict here"),
     ],
 )
 def test_words_when_nothing_is_done(editor, path, line, keys, words):

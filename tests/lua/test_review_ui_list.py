@@ -329,7 +329,7 @@ def test_the_agents_own_records_are_folded(editor, mixed, key):
     assert editor.lua("return vim.fn.line('.')") == at
     editor.keys("ggghk<CR>")
     assert here(editor)[0] == "acp://review"
-    assert "no file is on this line" in editor.message()
+    assert "there is no file on this line" in editor.message()
     assert len(editor.sent("review")) == 1
 
 

@@ -242,14 +242,17 @@ def test_conflicts_and_problems_are_told(editor):
     editor.apply({"type": "restored", "id": "x", "undo_id": "y", "files": paths, "conflicts": [paths[0]]})
     text = editor.message()
     assert "2 files restored; undo it with :AcpRestore undo" in text
-    assert "your own edits stay, choose with :AcpReview: a.py" in text
+    assert "your own edits stay in these files; resolve the conflicts with :AcpReview: a.py" in text
     restored = {"type": "restored", "id": "x", "undo_id": "", "files": [], "conflicts": []}
     editor.apply({**restored, "files": [paths[0]], "problem": "b.py: the disk is full"})
     editor.wait_until(lambda: len(editor.messages()) == 2, what="the second message")
     assert "1 file restored; undo it with :AcpRestore undo\nbut: b.py: the disk is full" in editor.messages()[-1]
     editor.apply({**restored, "conflicts": [paths[1]]}, {**restored, "problem": "Nothing was changed: it is gone"})
     editor.wait_until(lambda: len(editor.messages()) == 4, what="the fourth message")
-    assert "no file was restored\nyour own edits stay, choose with :AcpReview: b.py" in editor.messages()[-2]
+    assert (
+        "no file was restored\nyour own edits stay in these files; resolve the conflicts with :AcpReview: b.py"
+        in editor.messages()[-2]
+    )
     assert editor.messages()[-1].endswith("Nothing was changed: it is gone")
 
 
@@ -258,7 +261,8 @@ LEFT = [
     {"path": "/p/.agent/log", "by": "state", "why": ""},
 ]
 SAID = (
-    "left alone, since nobody saw who changed them: /p/x.txt (no command ran) (:AcpRestore! restores them, too)\n"
+    "left alone, because it is not known who changed them: /p/x.txt (no command ran) "
+    "(:AcpRestore! restores them, too)\n"
     "left alone: 1 of the agent's own records"
 )
 
@@ -275,7 +279,7 @@ def test_what_is_left_alone_is_told_before_and_after(editor):
         "  M a.py  +2 −6",
         "  C b.py  +4 −0  (conflict: your own edits stay, and you choose in the review)",
         "",
-        "Left alone, since it is not proven that the agent changed them:",
+        "Left alone, because it is not known who changed them:",
         "  /p/x.txt (no command ran)",
         "  1 of the agent's own records",
         "",
@@ -311,5 +315,5 @@ def test_nothing_but_what_is_left_alone(editor):
     listed(editor, checkpoint(1))
     asked(editor, 1)
     planned(editor, files=[], patch="", left=LEFT)
-    assert editor.message().endswith("nothing else is to be restored\n" + SAID)
+    assert editor.message().endswith("there is nothing else to restore\n" + SAID)
     assert editor.sent("restore") == []

@@ -154,7 +154,7 @@ def test_cancel_and_stop(editor):
 
 def test_without_a_session_nothing_is_cancelled(editor):
     editor.command("AcpCancel")
-    assert "no agent runs here" in editor.message()
+    assert "no agent is running here (:AcpChat starts one)" in editor.message()
 
 
 def test_a_host_that_ends_is_told_and_takes_nothing_along(editor):
@@ -209,7 +209,7 @@ def test_lua_that_is_loaded_again_takes_its_sessions_up(editor):
 
 def test_another_version_of_the_host_is_said(editor):
     editor.apply({"type": "ready", "version": "9.9.9", "pid": 1, "sessions": []})
-    assert "the host is 9.9.9" in editor.message()
+    assert "its host has version 9.9.9" in editor.message()
 
 
 @pytest.mark.parametrize("command", ["AcpLog", "AcpFollow maybe"])

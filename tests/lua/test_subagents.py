@@ -20,7 +20,7 @@ def test_one_that_is_not_kept_any_more_is_gone_but_for_its_block(editor: Any) ->
     assert known(editor) == []
     assert any("The reader" in line for line in editor.lines(key))
     editor.lua('require("acp_nvim.chat.subagents").open(...)', VIEW["session"])
-    assert "nothing is kept of this subagent's conversation" in editor.message()
+    assert "the conversation of this subagent was not stored" in editor.message()
     assert editor.sent("redraw") == []
 
 

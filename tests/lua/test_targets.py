@@ -235,9 +235,9 @@ def test_the_keys_are_listed_in_a_float_that_stays(chat):
     editor = chat.editor
     editor.keys("g?")
     text = "\n".join(float_lines(editor))
-    assert "all that there is of the tool call" in text
+    assert "show the complete details of the tool call" in text
     assert "go to the prompt" in text
-    for other in ("the prompt sent before", "hunk", "allow once", "preview"):
+    for other in ("the previous prompt in the history", "hunk", "allow once", "preview"):
         assert other not in text
     editor.keys("j")
     assert float_lines(editor)
@@ -246,7 +246,7 @@ def test_the_keys_are_listed_in_a_float_that_stays(chat):
     editor.focus(editor.session(chat.key, "prompt_bufnr"))
     editor.keys("g?")
     text = "\n".join(float_lines(editor))
-    assert "the prompt sent before" in text
+    assert "the previous prompt in the history" in text
     assert "go to the prompt" not in text
     editor.keys("<Esc>")
     assert float_lines(editor) is None

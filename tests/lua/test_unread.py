@@ -80,7 +80,7 @@ def test_other_chats_say_that_there_is_news(editor):
     [
         ("end_turn", {}, "demo is done (:AcpChat)"),
         ("end_turn", {"title": "Fix\nit 100%"}, "demo is done (:AcpChat): Fix it 100%"),
-        ("refusal", {}, "demo has refused to go on (:AcpChat)"),
+        ("refusal", {}, "demo has refused to continue (:AcpChat)"),
         ("_odd\n", {}, "demo stopped: _odd (:AcpChat)"),
     ],
 )

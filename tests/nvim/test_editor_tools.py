@@ -151,7 +151,7 @@ def test_only_a_terminal_that_the_user_shares_is_read(editor: Start, tmp_path: P
     here = tools(editor, tmp_path)
     nvim = here.nvim
     nvim.command("AcpShareTerminal")
-    assert nvim.messages()[-1].endswith("this is no terminal: use the command in the window of one")
+    assert nvim.messages()[-1].endswith("this window is not a terminal: use the command in the window of one")
     nvim.command("terminal printf 'one\\ntwo\\nthree\\n'; cat")
     nvim.wait_until(lambda: "three" in nvim.buffer_text(), what="the output")
     assert "The user has shared no terminal." in here.error("terminal_output")

@@ -231,7 +231,7 @@ def test_comments_are_listed_and_removed(desk: Desk) -> None:
     assert nvim.api("win_get_cursor", 0)[0] == 2
     nvim.command("cclose")
     nvim.command("1AcpReview uncomment")
-    desk.until_said("no comment is here")
+    desk.until_said("there is no comment here")
     nvim.command("3AcpReview uncomment")
     desk.until_said("1 comment removed")
     desk.until_shown((3, f"└ second {GONE}"))

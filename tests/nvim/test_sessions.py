@@ -253,11 +253,11 @@ def test_closing_and_deleting_ask_where_something_is_lost(shared: Start, script:
     assert "About " in nvim.lua("return _G.given.prompt")
     assert lines(nvim) == [
         "delete nothing",
-        "delete it at it, and what is kept of it here",
+        "delete it at it and on this machine",
         "delete it at it only",
-        "delete what is kept of it here only",
+        "delete it on this machine only",
     ]
-    pick(nvim, "and what is kept")
+    pick(nvim, "and on this machine")
     said(nvim, "deleted at it and here")
     assert [one["params"] for one in script.received("session/delete")] == [{"sessionId": "s0"}]
     assert list((project.parent / "state").glob("nvim/acp_nvim/transcripts/*/*.jsonl")) == []
@@ -370,7 +370,7 @@ def test_a_session_works_in_a_worktree_of_its_own(shared: Start, script: AgentSc
     pick(nvim, "keep it")
     pick_listed(nvim, "About alpha")
     pick(nvim, "delete ...")
-    pick(nvim, "delete what is kept of it here only")
+    pick(nvim, "delete it on this machine only")
     assert lines(nvim) == ["keep it", "remove it, and with it the changes of 1 files that are not committed"]
     pick(nvim, "remove it")
     assert lines(nvim) == ["keep it", "remove it with all changes"]

@@ -19,7 +19,7 @@ from tests.support.waiting import wait_until
 
 Begin = Callable[..., Desk]
 
-RESTORED = "restored {} not sent (:AcpReview comments)"
+RESTORED = "restored {} (:AcpReview comments)"
 RELOAD = 'for name in pairs(package.loaded) do if name:match("^acp_nvim") then package.loaded[name] = nil end end'
 
 
@@ -80,7 +80,7 @@ def test_comments_are_back_in_the_next_neovim(
     second = begin()
     assert second.nvim.lua("return package.loaded['acp_nvim.review.comments'] == nil")
     second.nvim.command(use)
-    second.until_said(RESTORED.format("2 comments"))
+    second.until_said(RESTORED.format("2 unsent comments"))
     second.nvim.command(f"buffer {second.path}")
     other = [(5, "└ other")] if "other" in use else []
     second.until_shown((2, "└ one"), (4, "└ two (lines 3 to 4)"), *other)
@@ -267,7 +267,7 @@ def test_the_tool_restores_comments(begin: Begin, tmp_path: Path) -> None:
         "local found require('acp_nvim.mcp.comments').list({ cwd = vim.fn.getcwd() }, function(one) found = one end)"
     )
     assert desk.nvim.lua(f"{answer} return found.lines") == ["f:2:1: it"]
-    desk.until_said(RESTORED.format("1 comment"))
+    desk.until_said(RESTORED.format("1 unsent comment"))
 
 
 def test_the_modules_are_loaded_again(begin: Begin, tmp_path: Path) -> None:
@@ -306,7 +306,7 @@ def test_files_that_are_not_understood_are_left_alone(begin: Begin, tmp_path: Pa
     for _ in range(2):
         desk.nvim.command("AcpReview comments")
         assert desk.comments() == [["f", 2, 2, "good", False]]
-    assert desk.nvim.messages() == [f"acp_nvim: {RESTORED.format('1 comment')}"]
+    assert desk.nvim.messages() == [f"acp_nvim: {RESTORED.format('1 unsent comment')}"]
     assert {name: (path.parent / name).read_text() for name in bad} == bad
     assert not interrupted.exists()
     log = Path(desk.nvim.lua("return require('acp_nvim.log').path()")).read_text()
@@ -319,7 +319,7 @@ def test_a_state_directory_that_cannot_be_written(begin: Begin, tmp_path: Path) 
     directory(tmp_path).write_text("in the way")
     desk = begin()
     desk.nvim.command("2AcpReview comment one")
-    desk.until_said("review comments are not kept on disk")
+    desk.until_said("review comments cannot be stored")
     desk.nvim.command("4AcpReview comment two")
     desk.nvim.command("AcpReview comments")
     assert [one[3] for one in desk.comments()] == ["one", "two"]

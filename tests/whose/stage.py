@@ -21,7 +21,7 @@ from tests.whose.files import Tree
 
 STAGE_LUA = Path(__file__).with_name("stage.lua").read_text(encoding="utf-8")
 TROUBLE = re.compile(r"\bW1[0-9]\b|\bE\d+:|[Tt]raceback|Error executing|Press ENTER")
-OVER = re.compile(r"rejected:|restored|nothing (is left|was)|your own edits stay")
+OVER = re.compile(r"rejected:|restored|nothing (is left|was|to undo|had to be)|your own edits stay")
 """The last words about a command."""
 COARSE = 5
 """`CLOCK_REALTIME_COARSE` of Linux, by which files get their times; Python has no name for it."""

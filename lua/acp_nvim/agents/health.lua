@@ -75,7 +75,7 @@ end
 ---@param one? acp.Checkup
 local function report(name, one)
   if not one then
-    health.error(("%s: it could not be examined in time"):format(name))
+    health.error(("%s: it did not answer in time"):format(name))
   elseif one.problem then
     health.error(("%s: %s"):format(name, one.problem), vim.list_extend({ one.next_step }, one.detail))
   else
@@ -131,7 +131,7 @@ function M.check(program)
       report(name, found[name])
     end
     if problem and vim.tbl_count(found) < #here then
-      health.error("the agents could not be examined: " .. problem, { python.advice() })
+      health.error("the agents could not be checked: " .. problem, { python.advice() })
     end
   end
   local found, installed, missing = agents.found(), {}, {}
@@ -141,9 +141,11 @@ function M.check(program)
     end
   end
   if #installed > 0 then
-    health.info("on this machine, not configured, not started here: " .. table.concat(installed, ", "))
+    health.info("on this machine, but not configured, and therefore not checked: " .. table.concat(installed, ", "))
   end
-  health.info(("known, not on this machine: %s (:help acp_nvim-agents)"):format(table.concat(missing, ", ")))
+  health.info(
+    ("known agents that are not on this machine: %s (:help acp_nvim-agents)"):format(table.concat(missing, ", "))
+  )
 end
 
 return M

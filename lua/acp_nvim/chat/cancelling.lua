@@ -30,7 +30,7 @@ end
 ---Does the same for the key, which never cancels the turn.
 function M.key(session)
   if not M.block(session) then
-    message.info("no agent runs here")
+    message.info("no agent is running here (:AcpChat starts one)")
   end
 end
 

@@ -60,7 +60,7 @@ end
 function M.open(key)
   local session = sessions.get(key)
   if not session then
-    return message.info("nothing is kept of this subagent's conversation")
+    return message.info("the conversation of this subagent was not stored")
   end
   highlights.define()
   if chat_buffer.ensure(session) then

@@ -184,7 +184,7 @@ return {
     if event.path then
       targets.open_uri(event.path)
     else
-      message.news("It cannot be opened: " .. (event.problem or "the host does not say why"), vim.log.levels.WARN)
+      message.news("this media cannot be opened: " .. (event.problem or ":AcpLog may say why"), vim.log.levels.WARN)
     end
   end,
   config = options.received,
@@ -217,7 +217,9 @@ return {
     for _, queued in ipairs(event.prompts or {}) do
       prompt.put_back(session, queued.text)
     end
-    message.warn("what you edited in the queue was sent, or removed, before: your version is back in the prompt")
+    message.warn(
+      "a queued prompt that you edited was sent or removed before: your text is in the prompt's buffer again"
+    )
   end,
   prompts_taken = function(session, event)
     queue.taken(session, event.ids, event.revisions)

@@ -83,7 +83,7 @@ end
 ---@return string? problem
 function M.choose(win)
   if win and not windows.is_file_window(win) then
-    return "no file can be shown in this window"
+    return "this window cannot show a file"
   end
   chosen, shown = win, nil
   watch()

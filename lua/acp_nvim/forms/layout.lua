@@ -10,7 +10,7 @@ local URL_KEYS = { { "form_open", "open it" } }
 local SECRET = "This looks like a secret. Agents must not ask for one in a form: you can decline."
 ---@type table<string, string>
 local REASONS = {
-  withdrawn = "the agent has taken it back",
+  withdrawn = "the agent has withdrawn it",
   cancelled = "what it was about was cancelled",
   agent_gone = "the agent is gone",
 }

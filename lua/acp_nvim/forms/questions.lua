@@ -151,7 +151,7 @@ function M.open_url(question)
     end
     local why = not ok and started or problem
     if why then
-      return message.error(("it could not be opened: %s (%q is possible as well)"):format(tostring(why), MYSELF))
+      return message.error(("the page could not be opened: %s (choose %q instead)"):format(tostring(why), MYSELF))
     end
     M.answer(question, "accept")
   end)

@@ -20,7 +20,7 @@ end
 function M.command()
   local session = sessions.current()
   if not session then
-    return message.warn("no session here: :AcpChat begins one")
+    return message.warn("no session is open: :AcpChat opens one")
   end
   local servers = session.status.mcp or {}
   if #servers == 0 then

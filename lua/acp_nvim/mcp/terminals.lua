@@ -11,7 +11,7 @@ local NONE = "The user has shared no terminal%s. They can share one with :AcpSha
 ---@param is_shared boolean
 function M.share(is_shared)
   if vim.bo.buftype ~= "terminal" then
-    return message.warn("this is no terminal: use the command in the window of one")
+    return message.warn("this window is not a terminal: use the command in the window of one")
   end
   vim.b.acp_nvim_shared = is_shared or nil
   message.info(is_shared and "agents may read this terminal" or "agents may not read this terminal any more")

@@ -12,7 +12,7 @@ local M = {}
 local function current_session()
   local session = sessions.current_owner()
   if session and session.kept then
-    message.info("this conversation is kept: it has no agent")
+    message.info("this is a stored conversation: it has no agent")
     return nil
   end
   return session or client.chat()

@@ -76,7 +76,7 @@ function M.all(session, keep)
   session_config.with_options(session, function(options)
     local who = cells.plain(session.agent or "the agent")
     if #options == 0 and not keep then
-      return message.info(("%s offers nothing to set"):format(who))
+      return message.info(("%s has no options"):format(who))
     end
     local list = vim.list_slice(options)
     if keep then

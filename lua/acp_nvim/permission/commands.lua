@@ -37,9 +37,10 @@ local function answer_shown(kind, words)
   local one = float.shown()
   if not one then
     local waits = #permission.waiting() > 0
-    return waits and "the float shows no permission: :AcpPermissions lists those that wait" or "no permission waits"
+    return waits and "the float shows no permission: :AcpPermissions lists those that wait"
+      or "no permission request is waiting"
   elseif not float.is_settled() then
-    return "another permission has come into the float: look at it first"
+    return "the float shows another permission now: look at it first"
   elseif vim.startswith(kind, "allow") and one.request.left_out then
     return block.rejects_only(one.request)
   elseif vim.startswith(kind, "allow") and not float.is_whole() then

@@ -37,9 +37,9 @@ end
 local function choose(cwd, rules)
   local name = vim.fn.fnamemodify(cwd, ":~")
   if #rules == 0 then
-    return message.info(("there are no rules for %s: all permissions are asked"):format(name))
+    return message.info(("there are no rules for %s: you are asked for every permission"):format(name))
   end
-  local prompt = "Rules for " .. name .. ": choose one to forget it"
+  local prompt = "Rules for " .. name .. ": choose one to remove it"
   dialog.select(rules, { prompt = prompt, kind = "acp_permission_rule", format_item = line_of }, function(rule)
     vim.cmd.redraw()
     if rule and rule.source == "stored" then
@@ -75,9 +75,9 @@ function M.received(event)
     return rule.id == wanted.forgotten
   end)
   if is_left then
-    message.error("the rule could not be forgotten: :AcpLog says why")
+    message.error("the rule could not be removed: :AcpLog says why")
   else
-    message.info("the rule is forgotten: requests like that are asked again")
+    message.info("the rule is removed: you are asked about such requests again")
   end
 end
 

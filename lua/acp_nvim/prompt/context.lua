@@ -154,7 +154,7 @@ end
 ---@return string? problem
 function M.completed(given, cwd)
   if type(given) ~= "table" then
-    return nil, "an item of the context is no table"
+    return nil, "an item of the context is not a table"
   end
   local path = type(given.path) == "string" and vim.fs.normalize(given.path, { expand_env = false }) or nil
   if path and not path:match("^/") and not path:match("^%a:/") then

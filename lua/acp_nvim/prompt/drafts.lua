@@ -8,7 +8,7 @@ local M = {}
 
 local DRAFT_MS = 300 -- between a key and the write: about a word
 local DRAFT_BYTES_MS = 1000 -- of a prompt that add a millisecond to this: large prompts take longer to write
-local COMPLAINT = "what you type in the prompt is not kept on disk"
+local COMPLAINT = "drafts of prompts cannot be stored"
 
 local api = vim.api
 

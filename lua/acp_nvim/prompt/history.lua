@@ -126,7 +126,7 @@ function M.pick(session)
     table.insert(choices, index)
   end
   if #choices == 0 then
-    return message.info("nothing was sent in this project yet")
+    return message.info("no prompt has been sent in this project yet")
   end
   dialog.select(choices, {
     prompt = "Prompts of this project",

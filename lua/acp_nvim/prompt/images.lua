@@ -137,7 +137,7 @@ local function take(session, bytes)
   if not bytes then
     message.warn("the clipboard has no image")
   elseif #bytes > limits.image_bytes then
-    message.warn(("the image has %.1f MB, which is more than agents take"):format(#bytes / 1024 ^ 2))
+    message.warn(("the image is too large for agents: %.1f MB"):format(#bytes / 1024 ^ 2))
   else
     local path, problem = save(bytes)
     local bufnr = session.prompt_bufnr
@@ -146,7 +146,7 @@ local function take(session, bytes)
     elseif path then
       message.warn("the prompt is gone; the image is in " .. path)
     else
-      message.error("the image cannot be kept: " .. problem)
+      message.error("the image could not be stored: " .. problem)
     end
   end
 end

@@ -109,7 +109,7 @@ local function problem_of(mentions)
       return mention.target.problem
     end
   end
-  return #mentions > MENTIONS and ("a prompt can mention %d things, not more"):format(MENTIONS) or nil
+  return #mentions > MENTIONS and ("a prompt can have at most %d mentions"):format(MENTIONS) or nil
 end
 
 ---Resolves the mentions of a text to context items with the present contents.
@@ -132,7 +132,7 @@ function M.resolve(session, text, done)
   end)
   if not answered then
     vim.defer_fn(function()
-      answer({}, "what the prompt mentions could not be looked up: a disk or a program does not answer")
+      answer({}, "the mentions in the prompt could not be resolved: a disk or a program does not answer")
     end, limits.mention_ms)
   end
 end

@@ -144,7 +144,7 @@ local function write(session, bufnr)
     if problem then
       return message.error(problem)
     elseif not requests.queue_set(session, wanted, known) then
-      return message.error("the queue could not be changed: its host is gone. What you typed stays in this buffer")
+      return message.error("the queue could not be changed, because the host has ended: your text stays in this buffer")
     end
     if api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_get_changedtick(bufnr) == tick then
       vim.bo[bufnr].modified = false
@@ -197,7 +197,7 @@ end
 ---@param id? integer of a queued prompt; nil: the first one
 local function steer(session, id)
   if not requests.send(session, "steer", { id = id }) then
-    message.info("no agent runs here")
+    message.info("no agent is running here (:AcpChat starts one)")
   end
 end
 
@@ -209,7 +209,7 @@ local function steer_section(session, bufnr)
   end
   local id = views[session.key].ids[number]
   if vim.bo[bufnr].modified then
-    message.error("write what you have edited first")
+    message.error("write your changes first (:write)")
   elseif id then
     steer(session, id)
   end
@@ -219,7 +219,7 @@ end
 function M.open()
   local session = sessions.current_owner()
   if not session then
-    return message.info("no agent runs here")
+    return message.info("no agent is running here (:AcpChat starts one)")
   end
   local bufnr = show(session)
   keymaps.map(bufnr, "n", "steer", steer_section, session, bufnr)

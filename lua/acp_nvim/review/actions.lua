@@ -40,7 +40,7 @@ end
 ---@param paths string[]
 local function apply_to_files(action, paths)
   if #paths == 0 then
-    return message.info("no file is on this line")
+    return message.info("there is no file on this line")
   end
   for _, path in ipairs(paths) do
     flush(path)
@@ -73,11 +73,11 @@ function M.lines(action, first, last)
     apply_to_files(action, { review.path }) -- the file differs, but not in its lines
   elseif #touched == 0 then
     local key = config.keys("review_next")[1]
-    message.info("no hunk is here" .. (key and (" (%s goes to the next)"):format(key) or ""))
+    message.info("there is no hunk here" .. (key and (" (%s goes to the next)"):format(key) or ""))
   elseif is_choice then
-    message.info("no conflict is here")
+    message.info("there is no conflict here")
   else
-    message.info("this is a conflict: mine, theirs or both")
+    message.info("this hunk is a conflict: resolve it with :AcpReview mine, theirs or both")
   end
 end
 

@@ -56,7 +56,7 @@ end
 function M.remove(args)
   local here = comments.within(api.nvim_get_current_buf(), math.max(args.line1, 1), math.max(args.line2, 1))
   comments.remove(here)
-  message.info(#here == 0 and "no comment is here" or entry.plural(#here, "comment") .. " removed")
+  message.info(#here == 0 and "there is no comment here" or entry.plural(#here, "comment") .. " removed")
 end
 
 ---@param comment acp.ReviewComment

@@ -271,8 +271,8 @@ function M.restore()
   if #taken > 0 then
     watch()
     save()
-    local words = #taken == 1 and "1 comment" or ("%d comments"):format(#taken)
-    message.info(("restored %s not sent (:AcpReview comments)"):format(words))
+    local words = #taken == 1 and "1 unsent comment" or ("%d unsent comments"):format(#taken)
+    message.info(("restored %s (:AcpReview comments)"):format(words))
   end
 end
 

@@ -143,7 +143,7 @@ function M.left_words(left, hint)
     table.insert(groups[file.by] or groups.other, file)
   end
   if #groups.unknown > 0 then
-    local words = "left alone, since nobody saw who changed them: %s (%s)"
+    local words = "left alone, because it is not known who changed them: %s (%s)"
     table.insert(lines, words:format(left_names(groups.unknown), hint))
   end
   if #groups.other > 0 then

@@ -135,7 +135,7 @@ local function open_preview(words, event, cwd)
   end
   local left = entry.left_listed(event.left or {}, real)
   if #left > 0 then
-    vim.list_extend(lines, { "", "Left alone, since it is not proven that the agent changed them:" })
+    vim.list_extend(lines, { "", "Left alone, because it is not known who changed them:" })
     vim.list_extend(lines, left)
   end
   table.insert(lines, "")
@@ -163,7 +163,7 @@ local function confirm(asked, event)
   local files = event.files
   if #files == 0 then
     local kept = entry.left_words(event.left or {}, FORCE)
-    local words = #kept > 0 and "nothing else is to be restored" or "all files are as they were then"
+    local words = #kept > 0 and "there is nothing else to restore" or "all files are as they were then"
     return message.info(table.concat({ words, unpack(kept) }, "\n"))
   end
   local close = open_preview(asked.words, event, asked.cwd)
@@ -220,7 +220,10 @@ function M.restored(event)
     local names = vim.tbl_map(function(path)
       return vim.fn.fnamemodify(path, ":~:.")
     end, conflicts)
-    table.insert(lines, "your own edits stay, choose with :AcpReview: " .. table.concat(names, ", "))
+    table.insert(
+      lines,
+      "your own edits stay in these files; resolve the conflicts with :AcpReview: " .. table.concat(names, ", ")
+    )
   end
   vim.list_extend(lines, entry.left_words(event.left or {}, FORCE))
   local say = event.problem and message.error or #conflicts > 0 and message.warn or message.info

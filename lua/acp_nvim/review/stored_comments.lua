@@ -9,7 +9,7 @@ local M = {}
 local VERSION = 1
 local CHANGE_MS = 300 -- between a change and the write
 local SENT_MS = 1000 -- longer than drafts take: the prompt with the comments is on disk before they are removed from it
-local COMPLAINT = "review comments are not kept on disk"
+local COMPLAINT = "review comments cannot be stored"
 local FIELDS = { "text", "path", "cwd", "first", "last", "is_gone", "lines" }
 
 ---@type table<string, acp.OwnedFile> by path

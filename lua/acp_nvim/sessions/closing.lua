@@ -167,13 +167,13 @@ function M.delete(entry, offers)
     table.insert(answers, { words = words .. (entry.session and "; its chat is closed" or ""), act = act })
   end
   if at_agent and here then
-    offer(("delete it at %s, and what is kept of it here"):format(entry.agent), true, true)
+    offer(("delete it at %s and on this machine"):format(entry.agent), true, true)
   end
   if at_agent then
     offer(("delete it at %s"):format(entry.agent) .. (here and " only" or ""), true, false)
   end
   if here then
-    offer("delete what is kept of it here" .. (at_agent and " only" or ""), false, true)
+    offer("delete it on this machine" .. (at_agent and " only" or ""), false, true)
   end
   ask(("Delete %q (%s, %s)?"):format(question.title(entry), entry.agent, entry.cwd), answers)
 end

@@ -44,7 +44,7 @@ function M.command(args)
   if session.kept then
     host.send("export", params)
   elseif not requests.send(session, "export", params) then
-    message.error("the host has no such conversation any more: :AcpSessions finds what is kept of it")
+    message.error("the host no longer has this conversation: :AcpSessions finds the stored one")
   end
 end
 

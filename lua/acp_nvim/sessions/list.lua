@@ -102,7 +102,7 @@ choose = function(list)
   end, list.entries)
   local query = list.query
   if #lines == 0 and #list.waits == 0 and not next(list.problems) and #list.more == 0 then
-    local nothing = query == "" and "no conversations are kept yet" or ("%q was said in no conversation"):format(query)
+    local nothing = query == "" and "no conversations are stored yet" or ("no conversation contains %q"):format(query)
     return message.info(nothing .. " (:AcpSessions agent:{name} asks an agent)")
   end
   dialog.select(vim.list_extend(lines, more_lines(list)), {
@@ -200,7 +200,7 @@ function M.actions()
     if entry then
       session_ways.choose(entry, "")
     else
-      message.warn("this conversation is not kept any more")
+      message.warn("this conversation is no longer stored")
     end
   end)
 end

@@ -133,7 +133,7 @@ local actions = {
 local function run(entry, way, opts)
   local act = actions[way.id]
   if not act then
-    return message.error(("nothing is called %q that could be done with a session"):format(tostring(way.id)))
+    return message.error(("there is no action %q for sessions"):format(tostring(way.id)))
   elseif (way.id == "show" or way.id == "close") and not entry.session then
     return message.error("this session is not open")
   end
@@ -186,7 +186,9 @@ function M.choose(entry, query)
   with_offers(entry.agent, function(offers)
     local ways = ways_of(entry, offers)
     if #ways == 0 then
-      return message.warn(("nothing can be done with it: %s"):format(agents.problem(entry.agent) or "nothing is kept"))
+      return message.warn(
+        ("nothing can be done with this session: %s"):format(agents.problem(entry.agent) or "nothing is stored")
+      )
     end
     dialog.select(ways, {
       prompt = question.title(entry),

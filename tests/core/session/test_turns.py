@@ -74,7 +74,7 @@ async def test_the_status_says_who_it_is_and_how_the_last_turn_ended(host: Host)
     ("reason", "words"),
     [
         ("max_tokens", "the agent has used up the tokens of a turn"),
-        ("max_turn_requests", "the agent has asked its model as often as it may in a turn"),
+        ("max_turn_requests", "the agent has reached its limit of model requests in a turn"),
         ("refusal", "the agent refuses to go on"),
         ("something_new", "something new"),
     ],
