@@ -16,7 +16,7 @@ help: ## list the commands
 setup: $(VENV)/.stamp .cache/peers/.stamp ## install everything that development needs into .venv and .cache (once; needs the network)
 	@:
 
-$(VENV)/.stamp: requirements/dev.txt requirements/nvim.txt
+$(VENV)/.stamp: requirements/dev.txt requirements/nvim.txt tests/tools/setup.sh
 	@ACP_NVIM_PYTHON="$(PYTHON)" ACP_NVIM_VENV="$(VENV)" sh tests/tools/setup.sh
 
 .cache/peers/.stamp: tests/peers/package.json tests/peers/package-lock.json | $(VENV)/.stamp
