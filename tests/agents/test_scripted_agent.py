@@ -193,8 +193,8 @@ def test_calls_may_overlap_and_have_any_id(start):
     assert ids == ["agent-1", "agent-2", "same", "same"]
 
 
-@pytest.mark.parametrize("count", [20_000, 100_000])
-def test_a_flood_is_whole_and_in_order(start, count):
+def test_a_flood_is_whole_and_in_order(start):
+    count = 20_000
     client = start(f"""
         def turn(agent, prompt):
             prompt.say_all(f"{{n}} " for n in range({count}))

@@ -139,4 +139,5 @@ async def play_all(directory: Path, all_steps: list[list[Step]]) -> None:
 def test_any_order_of_answers_updates_and_requests(all_steps: list[list[Step]]) -> None:
     with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as directory:
         patch.setattr(early_requests, "EARLY_REQUEST_SECONDS", LIMIT)
+        patch.setenv("PATH", "/nowhere")  # no git: snapshots take most of the time, and nothing here is about them
         anyio.run(play_all, Path(directory), all_steps)
