@@ -225,7 +225,7 @@ stopped. Only when all sessions can be resumed: the next prompt starts the agent
   key("history_next", { "<C-g>n", "<M-n>" }, "Prompt: the next prompt in the history, or your draft."),
   key("paste_image", { "<C-g>v", "<M-v>" }, "Prompt: attach the image in the clipboard."),
   key("history_pick", { "<C-g>h", "<M-h>" }, "Prompt: choose from the prompts of this project."),
-  key("steer", { "<C-g>s", "<M-s>" }, "Prompt: send into the running turn, where the agent supports it; otherwise queue."),
+  key("steer", { "<C-g>s", "<M-s>" }, "Prompt: send into the running turn; queue it where the agent cannot."),
   key("drop_context", { "<C-g>x", "<M-x>" }, "Prompt: remove all attachments."),
   key("focus_prompt", "i", "Chat: go to the prompt."),
   key("close", "q", "Chat and form: close the windows; the session continues. The review's list: close it."),
