@@ -90,7 +90,7 @@ def test_what_went_out_while_it_was_edited_is_neither_sent_again_nor_lost(editor
     end_turn(nvim, script)
     nvim.wait_until(lambda: sent(script) == ["first", "one"], what="the next prompt")
     assert "one, better" in nvim.buffer_text(queue)
-    nvim.command(f"buffer {queue} | write")
+    nvim.command(f"sbuffer {queue} | write")
     nvim.wait_until(lambda: "was sent or removed before" in "\n".join(nvim.messages()), what="the message")
     prompts = nvim.lua(
         "return vim.tbl_map(function(nr) return table.concat(vim.api.nvim_buf_get_lines(nr, 0, -1, true), '\\n') end, "

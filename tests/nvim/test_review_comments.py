@@ -171,7 +171,7 @@ def test_a_file_that_others_changed_meanwhile(desk: Desk) -> None:
     nvim.command("bdelete")
     assert desk.comments() == [["f", 2, 2, "moved", False], ["f", 5, 5, "changed", False]]
     desk.path.write_text("zero\none\ntwo\n")
-    nvim.command(f"edit {desk.path}")
+    nvim.command(f"split {desk.path}")
     assert desk.comments() == [["f", 3, 3, "moved", False], ["f", 3, 3, "changed", False]]
     desk.path.write_text("two\n" + NUMBERS + "more\n")
     os.utime(desk.path, (1, 1))
@@ -275,7 +275,7 @@ def test_comments_are_sent_as_one_prompt(editor: Start, tmp_path: Path) -> None:
     nvim.command(f"edit {nvim.project / 'long'}")
     nvim.command("%AcpReview comment too long")
     nvim.command("31AcpReview comment wide")
-    nvim.command(f"edit {tmp_path / 'outside'}")
+    nvim.command(f"split {tmp_path / 'outside'}")
     nvim.command("AcpReview comment far")
     nvim.command("bdelete")
     nvim.command("AcpReview send")
@@ -400,7 +400,7 @@ def test_the_tool_lists_comments_that_were_not_sent(here: Tools, tmp_path: Path)
     nvim.command("3AcpReview comment why these?")
     nvim.command("bdelete")
     (tmp_path / "outside").write_text("far away\n")
-    nvim.command(f"edit {tmp_path / 'outside'}")
+    nvim.command(f"split {tmp_path / 'outside'}")
     nvim.command("AcpReview comment far")
     listed = [
         "main.py:3:1: why these?",

@@ -70,6 +70,7 @@ def test_what_is_left_is_reviewed_later(editor, script, how) -> None:
     desk.nvim.command("AcpReview")
     desk.until_reviews(WORK.shown)
     desk.nvim.wait_until("vim.bo.filetype == 'acp_review'", what="the list")
+    desk.nvim.command("wincmd p")
     desk.until_hunks("f", WORK.hunks["f"])
     desk.nvim.command("AcpReview! rejectall")
     desk.until_nothing_is_left()

@@ -20,7 +20,7 @@ TURN = """
 
 def pinned(editor):
     """The three lines above the prompt's own bar."""
-    place = editor.find("Prompt")
+    place = editor.find("? a permission waits")
     return place and [text[place[1] :].strip() for text in editor.rows()[place[0] - 4 : place[0] - 1]]
 
 

@@ -73,7 +73,7 @@ def until_heard(record):
 
 REVIEW = 'return require("acp_nvim").review()'
 ENDED = "the host ended"
-RESTORED = re.compile(r"restored|all files are as they were|nothing to restore in")
+RESTORED = re.compile(r"restored|all files are as they were|nothing (?:else )?to restore")
 """The last words about a restore."""
 
 Whose = dict[str, str]

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text()
 HELP = (ROOT / "doc" / "acp_nvim.txt").read_text()
 EXAMPLES = {
-    "README": re.findall(r"```lua\n(vim\.g\.acp_nvim = \{\n  permissions.*?)```", README, re.DOTALL),
+    "README": re.findall(r"```lua\n(vim\.g\.acp_nvim = \{.*?)```", README, re.DOTALL),
     "help": [
         f"vim.g.acp_nvim = {{{one}}}"
         for one in re.findall(r">lua\n(    permissions = \{ rules.*?)\n<", HELP, re.DOTALL)
