@@ -207,6 +207,16 @@ local function open_windows(directory)
   return bufnr
 end
 
+---Closes the tutor's tab page, or, if it is the only one, the tutor's text.
+local function leave()
+  if #api.nvim_list_tabpages() > 1 then
+    vim.cmd.tabclose()
+  else
+    vim.cmd.cd(vim.fn.fnameescape(vim.fn.getcwd(-1, -1))) -- out of the copy, which is removed
+    vim.cmd.bwipeout()
+  end
+end
+
 ---Implements :AcpTutor.
 function M.open()
   if open then
@@ -240,7 +250,7 @@ function M.open()
     least = 0,
     timer = assert(uv.new_timer()),
   }
-  vim.keymap.set("n", "q", "<Cmd>tabclose<CR>", { buffer = bufnr, nowait = true, desc = "acp: end the tutor" })
+  vim.keymap.set("n", "q", leave, { buffer = bufnr, nowait = true, desc = "acp: end the tutor" })
   watch(open)
   show_step(open)
 end

@@ -144,3 +144,10 @@ def test_it_is_ended_at_any_step_and_begins_anew(tutor: Tutor) -> None:
     leave(tutor, nvim.lua("return vim.fn.getcwd()"))
     Tutor(nvim)
     assert nvim.lua(TABS) == 2
+
+
+def test_it_can_be_ended_in_the_only_tab_page(tutor: Tutor) -> None:
+    directory = tutor.nvim.lua("return vim.fn.getcwd()")
+    tutor.type(":tabonly\r")
+    tutor.nvim.wait_until(lambda: tutor.nvim.lua(TABS) == 1, what="the only tab page")
+    leave(tutor, directory)
