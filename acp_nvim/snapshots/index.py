@@ -62,6 +62,10 @@ class Index:
             self.known_tree = None
             with suppress(OSError):
                 _copy(self._saved, self.own)
+        return self._number_of_files()
+
+    def _number_of_files(self) -> int | None:
+        """Return the number of files in our index; None when there is no index. Blocks."""
         try:
             with open(self.own, "rb") as file:
                 return int(struct.unpack(">4sII", file.read(12))[2])
@@ -109,10 +113,14 @@ class Index:
             options += [os.fsdecode(self._within)] if self._within else []
             return (await self._git(options, reads=True, output=output)).split(b"\0")[:-1]
 
-        changed, new = await together(
+        async def ask_changed() -> list[bytes]:
+            if await self._store.blocking(self._number_of_files) is None:  # most first snapshots: nothing has changed
+                return []
             # without the option git runs `git status` in submodules, which the copy of the user's index has at first
-            lambda: ask("diff-files", "--name-only", "--ignore-submodules=all"),
-            lambda: ask("ls-files", "--others", "--exclude-standard", output=others),
+            return await ask("diff-files", "--name-only", "--ignore-submodules=all")
+
+        changed, new = await together(
+            ask_changed, lambda: ask("ls-files", "--others", "--exclude-standard", output=others)
         )
         if others.full:
             raise LimitError(TOO_MANY)

@@ -81,7 +81,7 @@ class Store:
         self.trees = TreeEditor(self._read_tree, lambda data: self.loose.write(TREE, data))
         self._borrowed: dict[str, None] = {}
         self._known_trees: dict[str, bytes] = {}
-        self._whole_trees: set[str] = set()  # trees whose subtrees are all in the store itself
+        self._whole_trees = {EMPTY}  # trees whose subtrees are all in the store itself
 
     def borrow(self, objects: str) -> bool:
         """Also read from that object directory of the user; False when git might wait there forever. Blocks."""

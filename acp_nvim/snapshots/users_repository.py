@@ -98,6 +98,8 @@ def _pointed(file: str, prefix: bytes, base: str) -> str:
 
 
 _KEYS: Final = r"^(core\.(excludesfile|attributesfile|autocrlf)|extensions\.objectformat)$"
+_WORDS: Final = re.compile(rb"excludesfile|attributesfile|autocrlf|objectformat|include", re.IGNORECASE)
+"""One of these is in each file that has such a key, or names another file that may have one."""
 _NO_CONVERSION: Final = (b"", b"false", b"no", b"off", b"0")
 _SYSTEM_ATTRIBUTES: Final = "/etc/gitattributes"
 
@@ -133,7 +135,7 @@ async def users_settings(directory: Path, configuration: str | None) -> Settings
             # do not follow includes of the repository: its author may be hostile
             includes = "--no-includes" if file == configuration else "--includes"
             words = ["config", "--file", file, includes, "--type=path", "-z", "--get-regexp", _KEYS]
-            if not await anyio.to_thread.run_sync(os.path.isfile, file):
+            if not await anyio.to_thread.run_sync(_may_set, file):
                 continue
             try:
                 answer = await run_git(directory, words, env={"HOME": home})
@@ -147,6 +149,12 @@ async def users_settings(directory: Path, configuration: str | None) -> Settings
         found.get(b"core.autocrlf", b"").lower() not in _NO_CONVERSION,
         found.get(b"extensions.objectformat", b"sha1").lower() != b"sha1",
     )
+
+
+def _may_set(file: str) -> bool:
+    """Whether a file of settings has a word that git has to understand: most have none. Blocks."""
+    text = _read(file)
+    return len(text) == EXCLUDES_BYTES or _WORDS.search(text) is not None
 
 
 def _own_attributes(repository: Enclosing) -> str:
