@@ -5,13 +5,14 @@ Threads and blocking calls on purpose: a script reads from top to bottom, and no
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import threading
+from _queue import Empty, SimpleQueue  # `queue` imports what only its other classes need
 from collections import deque
 from collections.abc import Callable, Iterable
-from queue import Empty, SimpleQueue
+
+from tests.agents import quick_json as json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
