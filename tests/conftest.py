@@ -15,6 +15,7 @@ from hypothesis import settings
 from tests.support import contract
 from tests.support.editor import HeadlessEditor
 from tests.support.examples import profile
+from tests.support.places import compile_lua
 from tests.support.quick import is_quick
 from tests.support.screen import ScreenEditor
 
@@ -32,6 +33,12 @@ settings.load_profile("acp_nvim")
 def pytest_configure() -> None:
     """While tests are collected nothing is garbage, and to look for it takes a fifth of the time."""
     gc.disable()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Workers find all Lua compiled."""
+    if "PYTEST_XDIST_WORKER" not in os.environ and not session.config.option.collectonly:
+        compile_lua()
 
 
 def pytest_collection_finish() -> None:

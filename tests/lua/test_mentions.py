@@ -358,7 +358,13 @@ def test_what_is_mentioned_goes_out_with_the_prompt_once(editor, prompt):
 
 
 def test_a_disk_that_does_not_answer_leaves_the_prompt_where_it_is(editor, prompt):
-    editor.lua('vim.uv.fs_stat = function() end require("acp_nvim.limits").mention_ms = 1')
+    editor.lua("""
+        local stat = vim.uv.fs_stat
+        vim.uv.fs_stat = function(path, answered)
+          return not answered and stat(path) or nil
+        end
+        require("acp_nvim.limits").mention_ms = 1
+    """)
     editor.keys("ilook at @a.py<C-s>")
     assert "could not be resolved" in editor.message()
     assert editor.prompt_lines(prompt.key) == ["look at @a.py"]

@@ -3,6 +3,10 @@ local file = assert(io.open(vim.g.acp_test_file))
 local given = vim.json.decode(file:read("*a"), { luanil = { object = true, array = true } })
 file:close()
 
+-- Half of what a Neovim of the tests does would be to compile Lua. This is what most plugin managers do, too.
+vim.loader.path = given.compiled
+vim.loader.enable()
+
 -- The first Python file that Neovim opens has it look for Python modules for a second, which no test is about.
 vim.g.loaded_python3_provider = 0
 
