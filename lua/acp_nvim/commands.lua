@@ -74,9 +74,11 @@ local function send(text, agent, item)
     local with = item and (" with %s"):format(item.name) or ""
     vim.api.nvim_create_autocmd("User", { -- not before: the host or the agent may fail to start
       pattern = "AcpTurnStart",
-      once = true,
-      callback = function()
-        message.info(("sent to %s%s (:AcpChat shows the answer)"):format(sessions.name(session), with))
+      callback = function(ev)
+        if ev.data.session == session.key then
+          message.info(("sent to %s%s (:AcpChat shows the answer)"):format(sessions.name(session), with))
+          return true -- this autocommand has done its work
+        end
       end,
     })
   end

@@ -118,6 +118,8 @@ def test_a_prompt_without_a_chat_says_that_it_was_sent(editor):
     (editor.project / "a.txt").write_text("one\ntwo\nthree\n")
     editor.command("edit a.txt")
     editor.command("1,2AcpPrompt explain this")
+    other = editor.chat()
+    editor.apply({"type": "turn_start", "session": other})
     assert editor.messages() == []
     editor.apply({"type": "turn_start", "session": editor.sent("prompt")[0]["session"]})
     assert editor.message() == "acp_nvim: sent to demo with a.txt:1-2 (:AcpChat shows the answer)"
