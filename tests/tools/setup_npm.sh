@@ -1,4 +1,5 @@
-# Read by other scripts, at the root of the repository: gives them `run_npm` and a `node`, from PyPI when the machine has none.
+# Read by other scripts, at the root of the repository: gives them `run_npm`, `install_locked` and a
+# `node`, which is brought when the machine has none.
 # shellcheck shell=sh
 root=$(pwd)
 export npm_config_cache="$root/.cache/npm" npm_config_update_notifier=false
@@ -24,3 +25,13 @@ else
   export PATH
   run_npm() { node "$wheel/lib/node_modules/npm/bin/npm-cli.js" "$@"; }
 fi
+
+# install_locked FOLDER INTO WHAT COMMAND: installs what a folder locks; COMMAND is the one that needs it first
+install_locked() {
+  mkdir -p "$2"
+  cp "$1/package.json" "$1/package-lock.json" "$2"
+  (cd "$2" && run_npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >/dev/null || {
+    echo "acp_nvim: $3 could not be brought (see above). The first $4 needs the network." >&2
+    exit 1
+  }
+}

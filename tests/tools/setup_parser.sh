@@ -4,15 +4,10 @@
 set -eu
 cd "$(dirname "$0")/../.."
 work=.cache/parser
-mkdir -p "$work"
 . tests/tools/setup_npm.sh
 
 echo "acp_nvim: bringing a parser of Python into .cache/tree-sitter-python"
-cp tests/tools/tree_sitter_python/package.json tests/tools/tree_sitter_python/package-lock.json "$work"
-(cd "$work" && run_npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >/dev/null || {
-  echo "acp_nvim: the parser could not be brought (see above). The first make picture needs the network." >&2
-  exit 1
-}
+install_locked tests/tools/tree_sitter_python "$work" "the parser" "make picture"
 
 package=$work/node_modules/tree-sitter-python
 compiled=$package/prebuilds/$(node -p 'process.platform + "-" + process.arch')/tree-sitter-python.node

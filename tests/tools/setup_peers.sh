@@ -13,12 +13,7 @@ fi
 
 . tests/tools/setup_npm.sh
 echo "acp_nvim: bringing the protocol's official SDK into $peers"
-mkdir -p $peers
 rm -f "$stamp"
-cp tests/peers/package.json tests/peers/package-lock.json $peers
-(cd $peers && run_npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >/dev/null || {
-  echo "acp_nvim: the SDK could not be brought (see above). The first set-up needs the network." >&2
-  exit 1
-}
+install_locked tests/peers $peers "the SDK" "set-up"
 rm -rf "$npm_config_cache"
 touch "$stamp"

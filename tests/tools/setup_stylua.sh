@@ -3,15 +3,10 @@
 set -eu
 cd "$(dirname "$0")/../.."
 work=.cache/stylua/npm
-mkdir -p "$work"
 . tests/tools/setup_npm.sh
 
 echo "acp_nvim: bringing stylua into .cache/stylua"
-cp tests/tools/stylua/package.json tests/tools/stylua/package-lock.json "$work"
-(cd "$work" && run_npm ci --ignore-scripts --no-audit --no-fund --loglevel=error) >/dev/null || {
-  echo "acp_nvim: stylua could not be brought (see above). The first make check needs the network." >&2
-  exit 1
-}
+install_locked tests/tools/stylua "$work" "stylua" "make check"
 
 for binary in "$work"/node_modules/@johnnymorganz/stylua-bin-*/stylua; do
   [ -f "$binary" ] || continue
