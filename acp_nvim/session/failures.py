@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 NOT_RESTORED = frozenset({"agent_refused", "not_offered", "session_taken"})
 """Codes of failures to reopen a session that would recur with each attempt."""
 
-KEPT_FOR_SIGN_IN = "Your prompt is kept, and goes out by itself then."
+KEPT_FOR_SIGN_IN = "Your prompt is kept, and is sent then."
 
 
 def cannot_start(definition: AgentDefinition, cwd: str, error: OSError | ValueError) -> Failure:
@@ -140,7 +140,7 @@ def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Fa
     if returncode is not None and returncode < 0:
         known = {one.value: one.name for one in signal.Signals}
         how = f"by signal {known.get(-returncode, -returncode)}"
-    said = "Its last words on stderr:" if last_words else "It did not say why; :AcpLog has all that it said."
+    said = "The end of its stderr:" if last_words else "It did not say why; :AcpLog has all that it said."
     step = f"{STARTS_AGAIN} {said}"
     return Failure("agent_exited", f"Agent {name!r} ended {how}.", step, name, last_words)
 
@@ -311,7 +311,7 @@ def _turn_failed(name: str, words: str) -> Failure:
 
 def no_worktree(name: str, reason: str) -> Failure:
     """Return the failure for a git worktree that could not be made for a session."""
-    step = "Nothing was started, and no prompt of this chat goes out: :AcpChat! begins another one."
+    step = "Nothing was started, and prompts of this chat are not sent: :AcpChat! begins another chat."
     return Failure("no_worktree", f"No worktree could be made: {reason}.", step, name)
 
 

@@ -147,8 +147,8 @@ class PromptQueue:
         if self._waiting and not self._held:
             self._held = True
             many = len(self) > 1
-            stay = f"{len(self)} prompts stay in the queue, and go" if many else "1 prompt stays in the queue, and goes"
-            words = f"{stay} out before your next one. When nothing runs, :AcpCancel empties the queue."
+            stay = f"{len(self)} prompts stay in the queue, and are" if many else "1 prompt stays in the queue, and is"
+            words = f"{stay} sent before your next one. When nothing runs, :AcpCancel empties the queue."
             self._presenter.notice("info", words)
             self.publish()
 

@@ -322,7 +322,7 @@ class Session(ParentConversation):
             return
         self._lose("lost" if failure and failure.severity == "error" else "gone", "error" if failure else "cancelled")
         if failure is not None:
-            kept = "What is queued is kept, and goes out as soon as the agent starts." if self.queue else ""
+            kept = "Queued prompts are kept, and are sent as soon as the agent starts." if self.queue else ""
             self.presenter.failure(failure, "\n".join(filter(None, (self.connecting.crash_loop.note(failure), kept))))
         elif self.queue.next:
             self.open()  # it was sent after the user had cancelled the agent's turn
@@ -349,7 +349,7 @@ class Session(ParentConversation):
         if works is not None:  # after a bug the agent may still be busy with the prompt
             works[0].notify(*works[0].dialect.cancel(works[1]))
             works[0].leave(works[1])
-        kept = "Your prompt is kept, and goes out as soon as the agent starts."
+        kept = "Your prompt is kept, and is sent as soon as the agent starts."
         if isinstance(failure, failures.SignInWanted):
             kept = failures.KEPT_FOR_SIGN_IN
         more = (self.connecting.crash_loop.note(failure), kept if self.queue else "")

@@ -51,7 +51,7 @@ class Steering:
         agent = self._agent() if turn.running and not turn.open_ended else None
         if agent is not None and not (agent[0].abilities.steering and self._turns.takes_more):
             never = "takes no prompts while it works" if self._turns.takes_more else "takes no prompt just now"
-            self._presenter.notice("info", f"{agent[0].name} {never}: yours goes out when it is done.")
+            self._presenter.notice("info", f"{agent[0].name} {never}: your prompt is sent when it is done.")
             return
         prompt = self._queue.take_out(waiting)
         if agent is not None:

@@ -313,7 +313,7 @@ class Turns:
         if self._empty_turn == number == self.turn.count and self._is_empty():
             self._empty_turn = 0
             if self._command:  # such as /clear: it may have done it in silence
-                self.presenter.notice("info", f"Agent {self._agent!r} has ended {self._command} without a word.")
+                self.presenter.notice("info", f"Agent {self._agent!r} has ended {self._command} without an answer.")
             else:
                 self.presenter.notice("warn", f"Agent {self._agent!r} ended its turn without saying or doing anything.")
 

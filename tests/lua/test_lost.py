@@ -46,7 +46,7 @@ def test_the_queue_stays_and_goes_out_with_the_next_prompt_in_the_same_session(e
     assert "turn_started" not in now
     assert editor.lua(WAITING, key) == ["two", "three"]
     assert editor.prompt_lines(key) == [""]
-    assert "goes out with your next prompt" in "\n".join(editor.lines(key))
+    assert "are sent with your next prompt" in "\n".join(editor.lines(key))
     editor.lua("require('acp_nvim').prompt('four')")
     [taken] = editor.sent("resume")
     assert (taken["session"], taken["session_id"], taken["how"], taken["shown"]) == (key, "s-1", "go_on", True)

@@ -157,6 +157,6 @@ def test_what_was_queued_when_an_agent_died_is_not_forgotten(editor: Start, tmp_
     nvim.command("AcpPrompt next")
     nvim.wait_until('require("acp_nvim").status().queue == 1')
     os.kill(script.wait_note("waiting")[0], signal.SIGKILL)
-    words(nvim, "ended by signal SIGKILL", "What is queued is kept")
+    words(nvim, "ended by signal SIGKILL", "Queued prompts are kept")
     nvim.command("AcpChat")
     nvim.wait_until(lambda: "this is the answer to next" in nvim.chat_text(), what="the answer to what was queued")

@@ -384,4 +384,4 @@ def test_a_session_works_in_a_worktree_of_its_own(shared: Start, script: AgentSc
 def converse_fails(nvim: HeadlessEditor) -> None:
     key = nvim.lua("return require('acp_nvim.sessions').current().key")
     nvim.lua('return require("acp_nvim").prompt("x", { session_id = ... })', key)
-    text_of(nvim, "no prompt of this chat goes out")
+    text_of(nvim, "prompts of this chat are not sent")

@@ -94,7 +94,7 @@ SLOW_SECONDS: Final = 30.0
 """Time after which a notice says that the session is not open yet: most agents take less than 10."""
 
 ANEW = "The agent begins a new session: it does not know what was said above."
-GOES_ON = "The agent is there again, and goes on with this session."
+GOES_ON = "The agent runs again, and continues this session."
 
 
 class Connecting:

@@ -33,7 +33,7 @@ local function fail_session(session, words, last)
     text = text .. "\nWhat the agent had not seen yet is back in the prompt."
   end
   if count > 0 then
-    text = text .. "\nWhat is queued is kept, and goes out with your next prompt."
+    text = text .. "\nQueued prompts are kept, and are sent with your next prompt."
   end
   calls.end_open_calls(session)
   requests.note(session, "error", text .. (#last > 0 and "\n" .. table.concat(last, "\n") or ""))

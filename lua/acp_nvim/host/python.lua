@@ -63,7 +63,7 @@ function M.explain(python, code, tail)
   elseif text:match("[Uu]nknown option:? %-P") then
     return ("the host needs Python 3.11: %s is older. %s"):format(python, M.advice())
   end
-  local last = tail[#tail] and (" Its last words: " .. tail[#tail]) or ""
+  local last = tail[#tail] and (" Its last output: " .. tail[#tail]) or ""
   return ("the host ended unexpectedly (exit code %d); the next command starts it again.%s"):format(code, last)
 end
 

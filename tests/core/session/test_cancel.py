@@ -211,10 +211,10 @@ async def test_a_start_that_is_stopped_keeps_the_prompts_for_the_next_one(host: 
     await host.until_received("initialize")
     host.stop()
     await host.until_state("stopped")
-    stay = "1 prompt stays in the queue, and goes" if len(prompts) == 1 else "2 prompts stay in the queue, and go"
+    stay = "1 prompt stays in the queue, and is" if len(prompts) == 1 else "2 prompts stay in the queue, and are"
     [told, cancelled] = host.notices()
     assert cancelled == "The start was cancelled."
-    assert told.startswith(f"{stay} out before your next one.")
+    assert told.startswith(f"{stay} sent before your next one.")
     assert script.received("session/prompt") == []
     script = host.script("")
     host.prompt("next")
@@ -297,7 +297,7 @@ async def cancelled_with_a_queue(host: Host) -> None:
 async def test_what_was_queued_stays_until_the_next_prompt_and_goes_out_before_it(host: Host) -> None:
     await cancelled_with_a_queue(host)
     stay = (
-        "2 prompts stay in the queue, and go out before your next one. When nothing runs, :AcpCancel empties the queue."
+        "2 prompts stay in the queue, and are sent before your next one. When nothing runs, :AcpCancel empties the queue."
     )
     assert host.notices() == [stay, "Stopped: cancelled"]
     assert host.status().queue == 2
@@ -340,7 +340,7 @@ async def test_stopping_the_agent_keeps_the_queue_too(host: Host) -> None:
     host.stop()
     host.stop()
     assert host.status().queue == 1
-    assert host.notices()[0].startswith("1 prompt stays in the queue, and goes out before your next one.")
+    assert host.notices()[0].startswith("1 prompt stays in the queue, and is sent before your next one.")
     host.prompt("two")
     await host.until("all answers", lambda: host.text() == "<hang><one><two>")
 

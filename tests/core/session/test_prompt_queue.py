@@ -276,7 +276,7 @@ async def test_who_takes_none_gets_it_after_the_turn(host: Host) -> None:
     await host.until("the turn", lambda: host.text() == "<one>")
     host.prompt("two")
     host.app.receive("steer", {"session": 1})
-    assert host.notices()[-1] == "it takes no prompts while it works: yours goes out when it is done."
+    assert host.notices()[-1] == "it takes no prompts while it works: your prompt is sent when it is done."
     host.app.sessions[1].peer.notify("go/on", {})
     await host.until("the next turn", lambda: host.text() == "<one><two>")
 
@@ -315,7 +315,7 @@ async def test_into_a_turn_that_is_to_end_nothing_is_sent(tmp_path: Path) -> Non
         await with_three(host)
         host.say("cancel")
         host.say("steer")
-        assert host.of(events.Notice)[-1].text == "inner takes no prompt just now: yours goes out when it is done."
+        assert host.of(events.Notice)[-1].text == "inner takes no prompt just now: your prompt is sent when it is done."
         assert list(waiting(host).values()) == ["one", "two", "three"]
 
 

@@ -16,7 +16,7 @@ from tests.support.processes import look_at
 
 pytestmark = pytest.mark.anyio
 
-KEPT = ("Your prompt is kept, and goes out as soon as the agent starts.", "kept, and goes out by itself then.")
+KEPT = ("Your prompt is kept, and is sent as soon as the agent starts.", "kept, and is sent then.")
 
 
 async def failed(host: Host, agent: str = "it", prompt: str = "go", cwd: str | None = None) -> events.Error:

@@ -254,7 +254,7 @@ async def test_an_empty_turn_is_told(host: Host, monkeypatch: pytest.MonkeyPatch
     assert await host.turn(silent) == "end_turn"
     await host.until("words", lambda: ["without saying" in one for one in host.notices()] == [True])
     assert await host.turn("/clear all") == "end_turn"
-    told = "Agent 'it' has ended /clear without a word."
+    told = "Agent 'it' has ended /clear without an answer."
     await host.until("words", lambda: [(one.level, one.text) for one in host.of(events.Notice)][1:] == [("info", told)])
 
 
@@ -272,7 +272,7 @@ async def test_an_empty_turn_is_told_above_the_next_prompt(host: Host) -> None:
     told = [one.text for one in host.editor.events if isinstance(one, events.Append | events.Notice)]
     assert told == [
         *("nothing", "Agent 'it' ended its turn without saying or doing anything."),
-        *("/clear all", "Agent 'it' has ended /clear without a word."),
+        *("/clear all", "Agent 'it' has ended /clear without an answer."),
         *("say", "said", "say", "said"),
     ]
 
