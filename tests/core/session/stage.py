@@ -25,7 +25,7 @@ class InjectedError(Exception):
     """A bug of ours."""
 
 
-RESTORED = range(1001, 1101)
+RESTORED = range(1001, 1021)
 """Sessions of which an earlier host has left a prompt."""
 
 
