@@ -44,25 +44,27 @@ async def question(host: Host, count: int = 1) -> events.RequestView:
     return host.of(events.Permission)[count - 1].request
 
 
-@pytest.mark.parametrize(
-    "path",
-    [".git/config", ".git/hooks/post-commit", "link", "sub/.git", ".GIT/config", ".nvim.lua", ".envrc", "x/HEAD"],
-)
+GUARDED = [".git/config", ".git/hooks/post-commit", "link", "sub/.git", ".GIT/config", ".nvim.lua", ".envrc", "x/HEAD"]
+
+
 @pytest.mark.parametrize("outside", ["refuse", "ask"])
-async def test_a_write_is_asked_about_whatever_the_rules(host: Host, path: str, outside: str) -> None:
+async def test_a_write_is_asked_about_whatever_the_rules(host: Host, outside: str) -> None:
+    begin(host, *({"write": str(host.cwd / path)} for path in GUARDED), fs={"outside": outside})
     before = {one: one.read_bytes() for one in host.cwd.rglob("*") if one.is_file()}
-    begin(host, {"write": str(host.cwd / path)}, fs={"outside": outside})
-    asked = await question(host)
-    assert asked.kind == "edit"
-    assert "makes programs run: " in (asked.description or "")
-    assert [one.kind for one in asked.options] == ["allow_once", "reject_once", "reject_always"]
-    assert host.of(PermissionAuto) == []
-    host.answer(asked.id, "reject_once")
+    for number, path in enumerate(GUARDED, 1):
+        asked = await question(host, number)
+        assert (asked.kind, asked.title) == ("edit", f"Write {(host.cwd / path).resolve()}"), path
+        assert "makes programs run: " in (asked.description or ""), path
+        assert [one.kind for one in asked.options] == ["allow_once", "reject_once", "reject_always"], path
+        host.answer(asked.id, "reject_once")
     await host.editor.until_event(events.TurnEnd)
-    [error] = host.scripts["it"].notes("error")
-    assert error.endswith("and the user did not allow it")
-    assert not [one for one in before if one.read_bytes() != before[one]]
-    assert not (host.cwd / path).exists() or path in (".git/config", "link")
+    assert host.of(PermissionAuto) == []
+    errors = host.scripts["it"].notes("error")
+    assert [
+        path for path, one in zip(GUARDED, errors, strict=True) if not one.endswith("and the user did not allow it")
+    ] == []
+    assert {one: one.read_bytes() for one in host.cwd.rglob("*") if one.is_file()} == before
+    assert [one for one in GUARDED if (host.cwd / one).exists() and one not in (".git/config", "link")] == []
 
 
 async def test_the_attack_with_fsmonitor_asks_before_anything_is_written(host: Host) -> None:
@@ -159,31 +161,39 @@ CALLS = [
     {"locations": [{"path": "file://{cwd}/sub/.envrc"}]},
 ]
 
-MANY = [
-    {"rawInput": {"paths": [f"{number}.py" for number in range(300)] + [".git/config"]}},
-    {"rawInput": {"x": "word " * 60000 + ".git/config"}},
-    {"rawInput": {"x": {"x": {"x": {"x": {"x": {"x": [".git/config"]}}}}}}},
-    {"locations": [{"path": f"{number}.py"} for number in range(300)]},
-    {"rawInput": {"paths": [f"{'a/' * 300}{number}" for number in range(150)]}},
-    {"rawInput": {"x": " " * 200_000, "y": "\n" * 200_000}},
-]
+MANY = {
+    "paths": {"rawInput": {"paths": [f"{number}.py" for number in range(300)] + [".git/config"]}},
+    "words": {"rawInput": {"x": "word " * 60000 + ".git/config"}},
+    "deep": {"rawInput": {"x": {"x": {"x": {"x": {"x": {"x": [".git/config"]}}}}}}},
+    "locations": {"locations": [{"path": f"{number}.py"} for number in range(300)]},
+    "long": {"rawInput": {"paths": [f"{'a/' * 300}{number}" for number in range(150)]}},
+    "blanks": {"rawInput": {"x": " " * 200_000, "y": "\n" * 200_000}},
+}
 
 
-@pytest.mark.parametrize("call", CALLS, ids=json.dumps)
 @pytest.mark.parametrize("kind", ["edit", "delete", "move", "other", "_new"])
-async def test_no_rule_answers_a_request_that_names_one(host: Host, call: dict[str, Any], kind: str) -> None:
-    call = json.loads(json.dumps(call).replace("{cwd}", str(host.cwd)))
-    begin(host, ask(kind, [*ONCE, *ALWAYS], **call))
-    asked = await question(host)
-    assert "makes programs run: " in (asked.description or "")
-    assert [one for one in asked.options if one.ours] == []
+async def test_no_rule_answers_a_request_that_names_one(host: Host, kind: str) -> None:
+    calls = json.loads(json.dumps(CALLS).replace("{cwd}", str(host.cwd)))
+    begin(host, *(ask(kind, [*ONCE, *ALWAYS], **call) for call in calls))
+    for number, call in enumerate(calls):
+        await host.until(f"a question about {call}", lambda number=number: len(host.of(events.Permission)) > number)
+        asked = await question(host, number + 1)
+        assert asked.tool_call_id == f"c{number}", call
+        assert "makes programs run: " in (asked.description or ""), call
+        assert [one for one in asked.options if one.ours] == [], call
+        host.answer(asked.id, "allow")  # which rejects it
+    await host.editor.until_event(events.TurnEnd)
     assert host.of(PermissionAuto) == []
 
 
-@pytest.mark.parametrize("call", MANY, ids=["paths", "words", "deep", "locations", "long", "blanks"])
-async def test_no_rule_answers_a_request_that_hides_one_among_many(host: Host, call: dict[str, Any]) -> None:
-    begin(host, ask("edit", **call))
-    assert "it may name more files than acp_nvim looks at" in ((await question(host)).description or "")
+async def test_no_rule_answers_a_request_that_hides_one_among_many(host: Host) -> None:
+    begin(host, *(ask("edit", **call) for call in MANY.values()))
+    for number, name in enumerate(MANY):
+        await host.until(f"a question about {name}", lambda number=number: len(host.of(events.Permission)) > number)
+        asked = await question(host, number + 1)
+        assert asked.tool_call_id == f"c{number}", name
+        assert "it may name more files than acp_nvim looks at" in (asked.description or ""), name
+        host.answer(asked.id, "allow")
 
 
 @pytest.mark.parametrize("path", ["./" + "a/" * 2000, "a/../" * 1000 + ".git/config", "x" * 60_000])

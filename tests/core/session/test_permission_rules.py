@@ -100,6 +100,33 @@ async def question(host: Host, count: int = 1) -> events.RequestView:
     return host.of(events.Permission)[count - 1].request
 
 
+async def decided(
+    host: Host, rules: list[dict[str, Any]], *ways: dict[str, Any], source: str = AGENT
+) -> list[events.Permission | PermissionAuto]:
+    """The agent does all that, in one turn, and the user rejects what is asked; what each way led to."""
+    ways = tuple(json.loads(json.dumps(ways).replace("{cwd}", str(host.cwd))))
+    begin(host, rules, *ways, source=source)
+    for number, way in enumerate(ways):
+        await host.until(f"a decision on {way}", lambda number=number: len(decisions(host)) > number)
+        last = decisions(host)[number]
+        if isinstance(last, events.Permission):
+            options = last.request.options
+            rejects = [one.option_id for one in options if one.kind.startswith("reject") and not one.ours]
+            host.answer(last.request.id, rejects[0] if rejects else options[0].option_id)
+    await host.editor.until_event(events.TurnEnd)
+    return decisions(host)
+
+
+def decisions(host: Host) -> list[events.Permission | PermissionAuto]:
+    """What was asked and what a rule has answered, in order."""
+    return [one for one in host.editor.events if isinstance(one, events.Permission | PermissionAuto)]
+
+
+def check_asked(ways: list[dict[str, Any]], found: list[events.Permission | PermissionAuto]) -> None:
+    """No rule has answered any of these ways."""
+    assert [way for way, one in zip(ways, found, strict=True) if not isinstance(one, events.Permission)] == []
+
+
 # --- an answer by rule -----------------------------------------------------------------------------------------------
 
 
@@ -138,125 +165,117 @@ async def test_it_stands_in_order_with_what_is_asked(host: Host) -> None:
     assert blocks[0] < between < blocks[1]
 
 
-@pytest.mark.parametrize(
-    ("options", "action", "chosen"),
-    [
-        ([*ALWAYS, *ONCE], "allow", "reject"),
-        ([*ALWAYS, *ONCE], "reject", "allow"),
-        (ALWAYS, "allow", "never"),
-        (ALWAYS, "reject", "always"),
-    ],
-)
-async def test_once_is_enough(host: Host, options: list[Any], action: str, chosen: str) -> None:
-    assert await turn(host, [rule(action)], ask("edit", options)) == [chosen]
+@pytest.mark.parametrize(("action", "chosen"), [("allow", ["reject", "never"]), ("reject", ["allow", "always"])])
+async def test_once_is_enough(host: Host, action: str, chosen: list[str]) -> None:
+    assert await turn(host, [rule(action)], ask("edit", [*ALWAYS, *ONCE]), ask("edit", ALWAYS)) == chosen
 
 
-@pytest.mark.parametrize(
-    "options",
+NOT_ALLOWING: list[list[dict[str, str]]] = [
+    [{"optionId": "allow", "name": "Allow", "kind": "reject_once"}],
+    [{"optionId": "allow", "name": "Allow", "kind": "allow"}],
     [
-        [{"optionId": "allow", "name": "Allow", "kind": "reject_once"}],
-        [{"optionId": "allow", "name": "Allow", "kind": "allow"}],
-        [
-            {"optionId": "x", "name": "Allow", "kind": "allow_once"},
-            {"optionId": "x", "name": "No", "kind": "reject_once"},
-        ],
+        {"optionId": "x", "name": "Allow", "kind": "allow_once"},
+        {"optionId": "x", "name": "No", "kind": "reject_once"},
     ],
-)
-async def test_without_an_option_that_means_it_the_user_is_asked(host: Host, options: list[Any]) -> None:
-    begin(host, [rule("allow")], ask("edit", options))
-    asked = await question(host)
-    assert [one.name for one in asked.options] == [options[-1]["name"]]  # what may mean either is not offered
+]
+"""Options of which none is sure to allow it."""
+
+
+async def test_without_an_option_that_means_it_the_user_is_asked(host: Host) -> None:
+    found = await decided(host, [rule("allow")], *(ask("edit", options) for options in NOT_ALLOWING))
+    # what may mean either is not offered
+    assert [[option.name for option in one.request.options] for one in found] == [
+        [one[-1]["name"]] for one in NOT_ALLOWING
+    ]
     assert host.of(PermissionAuto) == []
 
 
-@pytest.mark.parametrize(
-    "way",
-    [
-        command("git status", title="rm x"),
-        command(["git", "status"]),
-        command(["bash", "-lc", "git status"]),
-        command("git", args=["status"]),
-        command("cd '{cwd}' && git status", cwd="{cwd}"),
-        command("git status", env={"NO_COLOR": "1"}),
-        ask("other", rawInput={"cmd": "git status"}),
-    ],
-)
-async def test_ways_to_name_a_command(host: Host, way: dict[str, Any]) -> None:
-    way = json.loads(json.dumps(way).replace("{cwd}", str(host.cwd)))
-    way["ask"] |= {"title": "Run"} if "title" not in way["ask"] else {}
-    assert await turn(host, [rule("allow", command="git status")], way) == ["reject"]
+NAMING = [
+    command("git status", title="rm x"),
+    command(["git", "status"]),
+    command(["bash", "-lc", "git status"]),
+    command("git", args=["status"]),
+    command("cd '{cwd}' && git status", cwd="{cwd}"),
+    command("git status", env={"NO_COLOR": "1"}),
+    ask("other", rawInput={"cmd": "git status"}),
+]
 
 
-@pytest.mark.parametrize(
-    "way",
-    [
-        ask("execute", title="git status"),
-        ask("execute", title="git status", rawInput={"command": 5}),
-        command("make", title="git status"),
-        command(["git status"]),
-        command(["./bash", "-c", "git status"]),
-        command(["git", 5]),
-        command("git status", args=["; make"]),
-        command("git status", cmd="make"),
-        command("git status", cwd="/"),
-        command("git status", env={"LD_PRELOAD": "x"}),
-        command("git status", env={"TERM": "$(make)"}),
-        command("git status", env={"SHELL": "/tmp/x"}),
-        command("git status", env=["x"]),
-        command("git status; make"),
-        command("cd {cwd}/x; make && git status", cwd="{cwd}/x; make"),
-        command('cd "{cwd}/$(make)" && git status', cwd="{cwd}/$(make)"),
-        command("cd '{cwd}/'make'' && git status", cwd="{cwd}/'make'"),
-        ask("edit", rawInput={"command": "git status"}),
-        ask(
-            "execute",
-            rawInput={"command": "git status"},
-            content=[{"type": "diff", "path": "a", "oldText": "", "newText": "b"}],
-        ),
-    ],
-)
-async def test_what_is_more_than_the_command_or_is_only_said_asks(host: Host, way: dict[str, Any]) -> None:
-    way = json.loads(json.dumps(way).replace("{cwd}", str(host.cwd)))
-    begin(host, [rule("allow", command="git status")], way)
-    await question(host)
-    assert host.of(PermissionAuto) == []
+async def test_ways_to_name_a_command(host: Host) -> None:
+    for way in NAMING:
+        way["ask"] = {"title": "Run"} | way["ask"]
+    found = await decided(host, [rule("allow", command="git status")], *NAMING)
+    assert [way for way, one in zip(NAMING, found, strict=True) if not isinstance(one, PermissionAuto)] == []
+    assert host.scripts["it"].notes("chosen") == ["reject"] * len(NAMING)
 
 
-@pytest.mark.parametrize(
-    ("call", "action"),
-    [
-        ({"locations": [{"path": "src/a"}]}, "allow"),
-        ({"locations": [{"path": "{cwd}/src/../src/a"}]}, "allow"),
-        ({"locations": [{"path": "src/a"}, {"path": "b"}]}, "ask"),
-        ({"locations": [{"path": "src/../b"}]}, "ask"),
-        ({"locations": [{"path": "src/link/a"}]}, "ask"),
-        ({"locations": [{"path": "src/circle/../link/a"}]}, "ask"),
-        ({"rawInput": {"file_path": "src/a"}}, "allow"),
-        ({"rawInput": {"filePath": "src/a", "content": "/etc/passwd"}}, "allow"),
-        ({"rawInput": {"abs_path": "file://{cwd}/src/a%20b"}}, "allow"),
-        ({"rawInput": {"changes": {"{cwd}/src/a": {"type": "update"}}}}, "allow"),
-        ({"rawInput": {"changes": {"{cwd}/b": {"type": "update"}}}}, "ask"),
-        ({"rawInput": {"edits": [{"path": "src/a"}, {"path": "b"}]}}, "ask"),
-        ({"rawInput": {"paths": ["src/a", "b"]}}, "ask"),
-        ({"rawInput": {"source": "src/a", "destination": "../b"}}, "ask"),
-        ({"rawInput": {"path": "src/a\0"}}, "ask"),
-        ({"rawInput": {"path": "src/a", "a": {"b": {"c": {"d": {"e": {"f": {"path": "x"}}}}}}}}, "ask"),
-        ({"locations": [{"path": "src/a"}], "rawInput": {"path": "b"}}, "ask"),
-        ({"rawInput": {"uri": "http://x/src", "path": "src/a"}}, "allow"),
-        ({"content": [{"type": "diff", "path": "src/a", "oldText": None, "newText": "b"}]}, "allow"),
-        ({"content": [{"type": "diff", "path": "b", "oldText": None, "newText": "b"}]}, "ask"),
-        ({"rawInput": "src/a"}, "ask"),
-        ({}, "ask"),
-        ({"kind": "delete", "locations": [{"path": "src/a"}]}, "ask"),
-    ],
-)
-async def test_all_paths_have_to_be_there(host: Host, call: dict[str, Any], action: str) -> None:
+MORE = [
+    ask("execute", title="git status"),
+    ask("execute", title="git status", rawInput={"command": 5}),
+    command("make", title="git status"),
+    command(["git status"]),
+    command(["./bash", "-c", "git status"]),
+    command(["git", 5]),
+    command("git status", args=["; make"]),
+    command("git status", cmd="make"),
+    command("git status", cwd="/"),
+    command("git status", env={"LD_PRELOAD": "x"}),
+    command("git status", env={"TERM": "$(make)"}),
+    command("git status", env={"SHELL": "/tmp/x"}),
+    command("git status", env=["x"]),
+    command("git status; make"),
+    command("cd {cwd}/x; make && git status", cwd="{cwd}/x; make"),
+    command('cd "{cwd}/$(make)" && git status', cwd="{cwd}/$(make)"),
+    command("cd '{cwd}/'make'' && git status", cwd="{cwd}/'make'"),
+    ask("edit", rawInput={"command": "git status"}),
+    ask(
+        "execute",
+        rawInput={"command": "git status"},
+        content=[{"type": "diff", "path": "a", "oldText": "", "newText": "b"}],
+    ),
+]
+
+
+async def test_what_is_more_than_the_command_or_is_only_said_asks(host: Host) -> None:
+    check_asked(MORE, await decided(host, [rule("allow", command="git status")], *MORE))
+
+
+ABOUT_PATHS: list[tuple[dict[str, Any], str]] = [
+    ({"locations": [{"path": "src/a"}]}, "allow"),
+    ({"locations": [{"path": "{cwd}/src/../src/a"}]}, "allow"),
+    ({"locations": [{"path": "src/a"}, {"path": "b"}]}, "ask"),
+    ({"locations": [{"path": "src/../b"}]}, "ask"),
+    ({"locations": [{"path": "src/link/a"}]}, "ask"),
+    ({"locations": [{"path": "src/circle/../link/a"}]}, "ask"),
+    ({"rawInput": {"file_path": "src/a"}}, "allow"),
+    ({"rawInput": {"filePath": "src/a", "content": "/etc/passwd"}}, "allow"),
+    ({"rawInput": {"abs_path": "file://{cwd}/src/a%20b"}}, "allow"),
+    ({"rawInput": {"changes": {"{cwd}/src/a": {"type": "update"}}}}, "allow"),
+    ({"rawInput": {"changes": {"{cwd}/b": {"type": "update"}}}}, "ask"),
+    ({"rawInput": {"edits": [{"path": "src/a"}, {"path": "b"}]}}, "ask"),
+    ({"rawInput": {"paths": ["src/a", "b"]}}, "ask"),
+    ({"rawInput": {"source": "src/a", "destination": "../b"}}, "ask"),
+    ({"rawInput": {"path": "src/a\0"}}, "ask"),
+    ({"rawInput": {"path": "src/a", "a": {"b": {"c": {"d": {"e": {"f": {"path": "x"}}}}}}}}, "ask"),
+    ({"locations": [{"path": "src/a"}], "rawInput": {"path": "b"}}, "ask"),
+    ({"rawInput": {"uri": "http://x/src", "path": "src/a"}}, "allow"),
+    ({"content": [{"type": "diff", "path": "src/a", "oldText": None, "newText": "b"}]}, "allow"),
+    ({"content": [{"type": "diff", "path": "b", "oldText": None, "newText": "b"}]}, "ask"),
+    ({"rawInput": "src/a"}, "ask"),
+    ({}, "ask"),
+    ({"kind": "delete", "locations": [{"path": "src/a"}]}, "ask"),
+]
+"""Tool calls, and whether a rule about `src/**` may allow them."""
+
+
+async def test_all_paths_have_to_be_there(host: Host) -> None:
     (host.cwd / "src").mkdir()
     (host.cwd / "src" / "link").symlink_to(host.directory)
     (host.cwd / "src" / "circle").symlink_to("circle")
-    call = json.loads(json.dumps(call).replace("{cwd}", str(host.cwd)))
-    begin(host, [rule("allow", kind=["edit", "move"], path="src/**")], ask(call.pop("kind", "edit"), **call))
-    await host.editor.until_event(PermissionAuto if action == "allow" else events.Permission)
+    ways = [ask(**{"kind": "edit", **call}) for call, _ in ABOUT_PATHS]
+    found = await decided(host, [rule("allow", kind=["edit", "move"], path="src/**")], *ways)
+    actions = ["allow" if isinstance(one, PermissionAuto) else "ask" for one in found]
+    assert list(zip((call for call, _ in ABOUT_PATHS), actions, strict=True)) == ABOUT_PATHS
 
 
 async def test_any_path_is_enough_to_reject(host: Host) -> None:
@@ -314,21 +333,20 @@ async def test_the_subject_decides_in_version_2(host: Host) -> None:
     assert (first.command, first.cwd, first.content) == ("git status", str(host.cwd), [])
 
 
-@pytest.mark.parametrize(
-    "subject",
-    [
-        None,
-        {"type": "command", "command": "git status", "cwd": "/"},
-        {"type": "command", "command": "git status & make", "cwd": "{cwd}"},
-        {"type": "_new", "command": "git status"},
-    ],
-)
-async def test_what_is_not_that_command_asks_in_version_2(host: Host, subject: dict[str, Any] | None) -> None:
+OTHERS_V2: list[dict[str, Any] | None] = [
+    None,
+    {"type": "command", "command": "git status", "cwd": "/"},
+    {"type": "command", "command": "git status & make", "cwd": "{cwd}"},
+    {"type": "_new", "command": "git status"},
+]
+
+
+async def test_what_is_not_that_command_asks_in_version_2(host: Host) -> None:
     host.hello(protocol={"v2": True})
-    subject = json.loads(json.dumps(subject).replace("{cwd}", str(host.cwd)))
-    begin(host, [rule("allow", command="git status")], v2(subject), source=V2)
-    asked = await question(host)
-    assert (asked.title, asked.description) == ("git status", "It is harmless")
+    ways = [v2(subject) for subject in OTHERS_V2]
+    found = await decided(host, [rule("allow", command="git status")], *ways, source=V2)
+    check_asked(ways, found)
+    assert {(one.request.title, one.request.description) for one in found} == {("git status", "It is harmless")}
 
 
 # --- terminals -------------------------------------------------------------------------------------------------------
@@ -350,24 +368,23 @@ async def test_a_rule_runs_a_command_or_does_not(host: Host) -> None:
     assert host.of(PermissionAuto)[0].request.title == "Run echo a; echo b"
 
 
-@pytest.mark.parametrize(
-    "way",
-    [
-        run("echo a > f"),
-        run("echo $(make)"),
-        run("echo a", env=[{"name": "LD_PRELOAD", "value": "x"}]),
-        run("./sh", "-c", "echo a"),
-        run("./echo a"),
-        run("env", "echo", "a"),
-    ],
-)
-async def test_any_other_is_asked_for(host: Host, way: dict[str, Any]) -> None:
+OTHERS = [
+    run("echo a > f"),
+    run("echo $(make)"),
+    run("echo a", env=[{"name": "LD_PRELOAD", "value": "x"}]),
+    run("./sh", "-c", "echo a"),
+    run("./echo a"),
+    run("env", "echo", "a"),
+]
+
+
+async def test_any_other_is_asked_for(host: Host) -> None:
     for name in ("sh", "echo a"):  # programs that only look like it
         (host.cwd / name).write_text("#!/bin/sh\n")
         (host.cwd / name).chmod(0o755)
-    begin(host, [rule("allow", command="echo *"), rule("allow", command="./echo *")], way)
-    await question(host)
-    assert host.of(PermissionAuto) == []
+    check_asked(
+        OTHERS, await decided(host, [rule("allow", command="echo *"), rule("allow", command="./echo *")], *OTHERS)
+    )
 
 
 async def test_a_shell_that_reads_lines_in_another_way_is_asked_for(
@@ -395,22 +412,18 @@ async def test_a_rule_answers_the_request_and_then_the_terminal_for_the_same_com
     assert host.of(events.Permission) == []
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        {"command": "ls", "args": "-l; rm x"},
-        {"command": "ls", "args": {"0": "x"}},
-        {"command": "ls\u00a0"},
-        {"command": "ls\u2028"},
-        {"command": ["./sh", "-c", "ls"]},
-    ],
-)
-async def test_a_rule_about_a_command_is_not_about_one_with_something_around_it(
-    host: Host, raw: dict[str, Any]
-) -> None:
-    begin(host, [rule("allow", command="ls")], ask(rawInput=raw))
-    host.answer((await question(host)).id, "allow")
-    await host.editor.until_event(events.TurnEnd)
+AROUND = [
+    {"command": "ls", "args": "-l; rm x"},
+    {"command": "ls", "args": {"0": "x"}},
+    {"command": "ls\u00a0"},
+    {"command": "ls\u2028"},
+    {"command": ["./sh", "-c", "ls"]},
+]
+
+
+async def test_a_rule_about_a_command_is_not_about_one_with_something_around_it(host: Host) -> None:
+    ways = [ask(rawInput=raw) for raw in AROUND]
+    check_asked(ways, await decided(host, [rule("allow", command="ls")], *ways))
 
 
 @pytest.mark.parametrize(
@@ -566,23 +579,23 @@ async def test_an_answer_for_files_is_about_these_files(host: Host) -> None:
     assert (again.kind, len(host.of(PermissionAuto))) == ("delete", 1)
 
 
-@pytest.mark.parametrize(
-    "way",
-    [
-        ask("edit"),
-        ask("execute"),
-        ask("think", locations=[{"path": "a"}]),
-        ask("other", locations=[{"path": "a"}]),
-        command("make", [*ONCE, *ALWAYS]),
-        command("make", cwd="/"),
-        command("make", env={"A": "b"}),
-        command("make", ALWAYS),
-        ask("edit", locations=[{"path": "a\0"}]),
-    ],
-)
-async def test_where_nothing_could_be_kept_nothing_of_ours_is_offered(host: Host, way: dict[str, Any]) -> None:
-    begin(host, [], way)
-    assert offered(await question(host)) == []
+NOT_KEPT = [
+    ask("edit"),
+    ask("execute"),
+    ask("think", locations=[{"path": "a"}]),
+    ask("other", locations=[{"path": "a"}]),
+    command("make", [*ONCE, *ALWAYS]),
+    command("make", cwd="/"),
+    command("make", env={"A": "b"}),
+    command("make", ALWAYS),
+    ask("edit", locations=[{"path": "a\0"}]),
+]
+
+
+async def test_where_nothing_could_be_kept_nothing_of_ours_is_offered(host: Host) -> None:
+    found = await decided(host, [], *NOT_KEPT)
+    check_asked(NOT_KEPT, found)
+    assert [way for way, one in zip(NOT_KEPT, found, strict=True) if offered(one.request)] == []
 
 
 async def test_only_what_the_agent_lacks_is_added(host: Host) -> None:
