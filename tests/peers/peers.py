@@ -23,10 +23,15 @@ class Peer:
     v2: bool
     schema: str = "schema.json"  # what we say to it follows this one
 
-    def command(self, record: Path) -> list[str]:
-        """What starts it, recorded in `record`.client, `record`.agent and `record`.stderr."""
-        program = sys.executable if self.script.endswith(".py") else find_node()
-        return ["sh", "-c", TEE, str(record), program, str(HERE / self.script)]
+    def command(self, record: Path, socket: Path | None = None) -> list[str]:
+        """What starts it, recorded in `record`.client, `record`.agent and `record`.stderr.
+
+        With a `socket` of `Servers` it runs there, and what is started passes on what both say.
+        """
+        program = [sys.executable if self.script.endswith(".py") else find_node(), str(HERE / self.script)]
+        if socket is not None:
+            program = [sys.executable, "-I", "-S", str(HERE / "relay.py"), str(socket)]
+        return ["sh", "-c", TEE, str(record), *program]
 
 
 V1 = Peer("v1", "agent_v1.mjs", 1, v2=False)

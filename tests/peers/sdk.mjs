@@ -9,11 +9,15 @@ const require = createRequire(new URL("../../.cache/peers/package.json", import.
 /** An entry of the SDK, such as "@agentclientprotocol/sdk". */
 export const load = (entry) => import(pathToFileURL(require.resolve(entry)));
 
-/** Serves a client over stdio until it leaves, when the module is the program and was not only imported. */
+/** The clients of `served.mjs`: the two streams of each, by the address of the agent that it has for itself. */
+export const clients = new Map();
+
+/** Serves a client until it leaves: over stdio when the module is the program, or one of `clients`. */
 export async function serve(acp, agent, { url }) {
-  if (process.argv[1] !== fileURLToPath(url)) return;
-  const stdio = acp.ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin));
-  await agent.connect(stdio).closed;
+  if (process.argv[1] === fileURLToPath(url)) clients.set(url, { input: process.stdin, output: process.stdout });
+  if (!clients.has(url)) return; // only imported
+  const { input, output } = clients.get(url);
+  await agent.connect(acp.ndJsonStream(Writable.toWeb(output), Readable.toWeb(input))).closed;
 }
 
 export { pause };

@@ -16,6 +16,7 @@ from acp_nvim.ui import events
 from tests.core.session.host import Host, running_host
 from tests.peers.peers import Peer
 from tests.peers.record import Record
+from tests.peers.servers import Servers
 from tests.support.processes import processes
 
 Shown = tuple[str, Any]
@@ -26,13 +27,13 @@ T = TypeVar("T")
 class Talk:
     """The host, with a peer as its agent `it`."""
 
-    def __init__(self, host: Host, peer: Peer) -> None:
+    def __init__(self, host: Host, peer: Peer, socket: Path | None = None) -> None:
         self.host = host
         self.peer = peer
         self.record = Record(host.directory / "record")
         self.refusals: list[tuple[str, int]] = []
         """Those that the test expects of the agent."""
-        host.config["agents"]["it"] = {"command": peer.command(host.directory / "record")}
+        host.config["agents"]["it"] = {"command": peer.command(host.directory / "record", socket)}
         host.hello(protocol={"v2": peer.v2})
 
     def session(self, key: int = 1) -> Session:
@@ -122,12 +123,13 @@ def _fold(event: Any, before: Shown | None) -> Shown:
 
 
 @asynccontextmanager
-async def talking(directory: Path, peer: Peer) -> AsyncIterator[Talk]:
-    """At the end nothing of the peer is left, and all that was sent was right."""
+async def talking(directory: Path, peer: Peer, servers: Servers | None) -> AsyncIterator[Talk]:
+    """At the end nothing of the peer is left, and all that was sent was right; without `servers` it is a process."""
     async with running_host(directory) as host:
-        talk = Talk(host, peer)
+        talk = Talk(host, peer, servers and servers.socket(peer.script))
         yield talk
     assert [str(one) for one in processes() if str(directory) in " ".join(one.command)] == []
     assert talk.record.stderr() == ""
+    assert servers is None or servers.stderr() == ""
     assert talk.record.refusals() == talk.refusals
     assert talk.record.complaints(peer.version, peer.schema) == []

@@ -136,17 +136,21 @@ def expected_v2(talk: Talk) -> list[Shown]:
     ]
 
 
-async def test_all_that_is_said_is_shown(talk: Talk) -> None:
+@pytest.mark.parametrize("is_served", [False], ids=["own_process"])
+async def test_all_that_is_said_is_shown_and_done(talk: Talk) -> None:
     await whole_turn(talk, *answers_for(talk))
     expected = (expected_v2 if talk.peer is V2 else expected_v1)(talk)
     assert talk.shown() == expected
+    await check_status(talk)
+    check_commands(talk)
+    check_permissions(talk)
+    check_files(talk)
     talk.host.app.receive("redraw", {"session": 1})
     assert len(talk.host.of(events.Reset)) == 1
     assert [shown for shown in talk.shown() if shown[1] != ""] == [one for one in expected if one[1] != ""]
 
 
-async def test_the_status_says_what_the_agent_told(talk: Talk) -> None:
-    await whole_turn(talk, *answers_for(talk))
+async def check_status(talk: Talk) -> None:
     status = await talk.host.until_state("idle")
     assert status.agent_title == "A peer"
     assert (status.title, status.mode, status.model) == ("About notes", "code", "big")
@@ -154,18 +158,15 @@ async def test_the_status_says_what_the_agent_told(talk: Talk) -> None:
     assert status.plan is not None
     assert status.plan[0].content == "Look"
     assert status.stop_reason == "end_turn"
+
+
+def check_commands(talk: Talk) -> None:
     commands = [(one.name, one.description, one.hint) for one in talk.host.of(events.Commands)[-1].commands]
     assert commands == [("plan", "Make a plan", "of what"), ("help", "Say what there is", None)]
 
 
-@pytest.mark.parametrize("answer", ["yes", "always", "no", "never"])
-async def test_each_answer_to_a_permission_arrives(talk: Talk, answer: str) -> None:
-    await whole_turn(talk, *[answer] * len(answers_for(talk)))
-    assert talk.host.text().count(f"You chose {answer}. ") == len(answers_for(talk))
-
-
-async def test_a_permission_shows_what_it_is_about(talk: Talk) -> None:
-    await whole_turn(talk, *answers_for(talk))
+def check_permissions(talk: Talk) -> None:
+    """They show what they are about."""
     requests = [event.request for event in talk.host.of(events.Permission)]
     first = requests[0]
     assert [(one.name, one.kind) for one in first.options] == [
@@ -184,8 +185,8 @@ async def test_a_permission_shows_what_it_is_about(talk: Talk) -> None:
         assert first.title == "Delete notes.txt"
 
 
-async def test_files_are_read_from_buffers_and_written(talk: Talk) -> None:
-    await whole_turn(talk, *answers_for(talk))
+def check_files(talk: Talk) -> None:
+    """They are read from buffers, and written."""
     notes, written = talk.host.cwd / "notes.txt", talk.host.cwd / "written.txt"
     buffer = talk.host.editor.buffers[str(notes)]
     if talk.peer is V2:  # which has no such requests
@@ -194,3 +195,12 @@ async def test_files_are_read_from_buffers_and_written(talk: Talk) -> None:
     assert buffer.text == "first\n2nd\nthird\n"
     assert written.read_text(encoding="utf-8") == "ünïcödé\n"
     assert {event.path for event in talk.host.of(events.FileChanged)} == {str(notes), str(written)}
+
+
+async def test_each_answer_to_a_permission_arrives(talk: Talk) -> None:
+    await talk.open()
+    for count, answer in enumerate(("yes", "always", "no", "never"), 1):
+        talk.host.prompt("ask")
+        talk.host.answer((await talk.permission(count)).id, answer)
+        assert (await talk.host.editor.until_event(events.TurnEnd, count)).stop_reason == "end_turn"
+        assert talk.host.text().endswith(f"You chose {answer}. ")
