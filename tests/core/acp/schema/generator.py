@@ -42,9 +42,12 @@ class Instance:
 
 def instances(shapes: Shapes, definition: str, through: str) -> st.SearchStrategy[list[Instance]]:
     """Some instances of `definition`, in which `through`, another definition, is chosen wherever it can be."""
-    return json_values.RANDOMS.map(
-        lambda random: [Maker(shapes, random, through).instance(definition) for _ in range(BATCH)]
-    )
+
+    def batch(random: Random) -> list[Instance]:
+        maker = Maker(shapes, random, through)
+        return [maker.instance(definition) for _ in range(BATCH)]
+
+    return json_values.RANDOMS.map(batch)
 
 
 class Maker:
@@ -55,6 +58,7 @@ class Maker:
         self._random = random
         self._through = through
         self._sites: list[Site] | None = []
+        self._leading: dict[int, list[dict[str, Any]]] = {}
 
     def instance(self, definition: str) -> Instance:
         """One instance of that definition."""
@@ -62,8 +66,11 @@ class Maker:
         return Instance(self._make(self._shapes.definitions[definition]), sites)
 
     def _choose(self, alternatives: list[dict[str, Any]]) -> dict[str, Any]:
-        leading = [one for one in alternatives if self._shapes.leads(one, self._through)]
-        return self._random.choice(leading or alternatives)
+        leading = self._leading.get(id(alternatives))
+        if leading is None:
+            leading = [one for one in alternatives if self._shapes.leads(one, self._through)] or alternatives
+            self._leading[id(alternatives)] = leading
+        return self._random.choice(leading)
 
     def _make(self, schema: dict[str, Any]) -> Any:
         shape = self._shapes.shape(schema, self._choose)

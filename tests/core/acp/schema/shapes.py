@@ -26,6 +26,8 @@ class Shapes:
         self.definitions = definitions
         self._reached: dict[str, frozenset[str]] = {}
         self._named: dict[int, tuple[str, ...]] = {}
+        self._joined: dict[tuple[int, int], dict[str, Any]] = {}
+        self._fixed: dict[int, dict[str, Any] | None] = {}
 
     def definition(self, reference: str) -> dict[str, Any]:
         """What `#/$defs/...` stands for."""
@@ -37,11 +39,23 @@ class Shapes:
     def shape(self, schema: dict[str, Any], choose: Choose) -> dict[str, Any]:
         """The schema with its references, parts and one of its alternatives in one: no `$ref`, `allOf`, `anyOf`.
 
-        `forbidden`: by member, the values it must not have. `free`: anything else is valid too.
+        `forbidden`: by member, the values it must not have. `free`: anything else is valid too. Not to be changed: what
+        has no alternatives is made once. `schema` is a part of the whole, or of what this returned.
         """
+        fixed = self._fixed.get(id(schema))
+        if fixed is not None:
+            return fixed
         merged: dict[str, Any] = {"properties": {}, "required": set(), "forbidden": {}, "free": False}
         self._merge(merged, schema, choose)
+        if id(schema) not in self._fixed:
+            self._fixed[id(schema)] = None if self._has_alternatives(schema) else merged
         return merged
+
+    def _has_alternatives(self, schema: dict[str, Any]) -> bool:
+        parts = list(schema.get("allOf", ()))
+        if "$ref" in schema:
+            parts.append(self.definition(schema["$ref"]))
+        return "anyOf" in schema or "oneOf" in schema or any(map(self._has_alternatives, parts))
 
     def _merge(self, into: dict[str, Any], schema: dict[str, Any], choose: Choose) -> None:
         for keyword, value in schema.items():
@@ -54,11 +68,19 @@ class Shapes:
             elif keyword == "required":
                 into["required"] |= set(value)
             elif keyword == "properties":
-                _merge_members(into["properties"], value)
+                self._merge_members(into["properties"], value)
             elif keyword == "not":
                 _merge_forbidden(into["forbidden"], value["anyOf"])
             elif not keyword.startswith("x-"):
                 into[keyword] = value
+
+    def _merge_members(self, into: dict[str, Any], members: dict[str, Any]) -> None:
+        for name, member in members.items():
+            into[name] = self._join(into[name], member) if name in into else member
+
+    def _join(self, one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+        """A schema of both, always the same object."""
+        return self._joined.setdefault((id(one), id(other)), {"allOf": [one, other]})
 
     def _parts(self, keyword: str, value: Any, choose: Choose) -> list[dict[str, Any]]:
         if keyword == "$ref":
@@ -115,11 +137,6 @@ def _types(kinds: Any) -> frozenset[str]:
         return kinds
     found = frozenset([kinds] if isinstance(kinds, str) else kinds)
     return found | {"integer"} if "number" in found else found
-
-
-def _merge_members(into: dict[str, Any], members: dict[str, Any]) -> None:
-    for name, member in members.items():
-        into[name] = {"allOf": [into[name], member]} if name in into else member
 
 
 def _merge_forbidden(into: dict[str, set[str]], alternatives: list[dict[str, Any]]) -> None:

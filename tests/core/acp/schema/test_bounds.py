@@ -149,7 +149,7 @@ def most_of(field: inspect.Field) -> int:
     return next(one.max_length for one in decoding._choices(field.type) if hasattr(one, "max_length"))
 
 
-@pytest.mark.parametrize("times", [1, 10])
+@pytest.mark.parametrize("times", [1, 2])
 @pytest.mark.parametrize(
     ("struct", "field"),
     [
@@ -160,7 +160,7 @@ def most_of(field: inspect.Field) -> int:
 def test_a_list_is_cut_or_refused(struct: type[Wire], field: inspect.Field, times: int) -> None:
     most = most_of(field)
     assert most <= LIST_ENTRIES
-    count = most + 1 if times == 1 else min(times * most, 2 * LIST_ENTRIES)
+    count = most + 1 if times == 1 else times * most
     whole = inspect.type_info(struct)
     kind = next(one for one in decoding._choices(field.type) if isinstance(one, inspect.ListType))
     group = {"group": "g", "groupId": "g"} if struct.__name__ == "SessionConfigSelectOptionsItem" else {}
