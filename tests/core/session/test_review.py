@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -13,14 +15,13 @@ from tests.support.five_ways import AGENT, NAMING, WAYS, WORKS, Tree, Work, git,
 
 pytestmark = pytest.mark.anyio
 
-CASES = [
-    pytest.param(work, way, id=f"{name}-{way}")
-    for name, work in WORKS.items()
-    for way in WAYS
-    if way != "fs/write" or work.is_written
-]
 PLACES = ["repository", "directory", "below a repository", "worktree"]
 MINE = "mine\n"
+
+
+def workspace(host: Host, kind: str) -> Path:
+    """Where that is."""
+    return host.cwd / "below" / "it" if kind == "below a repository" else host.cwd
 
 
 def place(host: Host, kind: str, work: Work) -> Path:
@@ -35,7 +36,7 @@ def place(host: Host, kind: str, work: Work) -> Path:
         git(main, "worktree", "add", "-q", str(top))
     elif kind != "directory":
         git(top, "init", "-q")
-    cwd = top / "below" / "it" if kind == "below a repository" else top
+    cwd = workspace(host, kind)
     lay_out(cwd, work.before)
     if kind != "directory":
         common = top / git(top, "rev-parse", "--git-common-dir").strip()
@@ -92,13 +93,17 @@ async def hunks(host: Host, cwd: Path, name: str) -> list[tuple[int, int, list[s
     return [(one.first, one.count, one.old) for one in reviews(host, cwd)[name].hunks or []]
 
 
+def check_summary(host: Host, work: Work, cwd: Path) -> None:
+    """After the turn the chat lists what the work has done."""
+    summary = host.of(review_events.Summary)[-1]
+    assert {name_of(one, cwd): line(one, cwd) for one in summary.files} == work.shown
+
+
 async def check_told(host: Host, work: Work, cwd: Path) -> None:
     """Everybody who is told hears what the work has done."""
     assert shown(host, cwd) == work.shown
     assert {name: await hunks(host, cwd, name) for name in work.hunks} == work.hunks
     assert shown(host, cwd) == work.shown
-    summary = host.of(review_events.Summary)[-1]
-    assert {name_of(one, cwd): line(one, cwd) for one in summary.files} == work.shown
     told = {name_of(one, cwd): one for one in host.of(events.FileChanged)}
     known = {name: (one.operation, one.added, one.removed) for name, one in told.items() if name in work.shown}
     assert known == {name: one[:3] for name, one in work.shown.items()}
@@ -119,15 +124,16 @@ async def judge(host: Host, action: str, cwd: Path) -> None:
 
 async def undo(host: Host, cwd: Path) -> None:
     """The last rejection is taken back."""
-    lists = host.editor.all(review_events.Checkpoints)
+    restored = len(host.editor.all(review_events.Restored))
+    lists: list[review_events.Checkpoints] = []
     while not lists or lists[-1].checkpoints[0].kind != "reject":
-        known = len(lists)
+        known = len(host.editor.all(review_events.Checkpoints))
         host.app.receive("checkpoints", {"cwd": str(cwd)})
         await host.until("the list", lambda known=known: len(host.editor.all(review_events.Checkpoints)) > known)
         lists = host.editor.all(review_events.Checkpoints)
     newest = lists[-1].checkpoints[0]
     host.app.receive("restore", {"cwd": str(cwd), "id": newest.id})
-    await host.until("the undoing", lambda: host.editor.all(review_events.Restored))
+    await host.until("the undoing", lambda: len(host.editor.all(review_events.Restored)) > restored)
     done = host.editor.all(review_events.Restored)[-1]
     assert (done.conflicts, done.problem) == ([], None)
 
@@ -136,6 +142,13 @@ async def check(host: Host, work: Work, way: str, cwd: Path, asks: bool = False)
     """The work is done, told, rejected, done again by undoing that, and kept."""
     users = users_git(host)
     await do(host, work, way, cwd, asks)
+    check_summary(host, work, cwd)
+    await check_rest(host, work, cwd)
+    assert users_git(host) == users
+
+
+async def check_rest(host: Host, work: Work, cwd: Path) -> None:
+    """What is done is told, rejected, done again by undoing that, and kept."""
     assert look(cwd) == work.after
     await check_told(host, work, cwd)
     await judge(host, "reject", cwd)
@@ -144,7 +157,6 @@ async def check(host: Host, work: Work, way: str, cwd: Path, asks: bool = False)
     assert look(cwd) == work.after
     await judge(host, "keep", cwd)
     assert look(cwd) == work.after
-    assert users_git(host) == users
 
 
 def users_git(host: Host) -> Tree:
@@ -156,25 +168,61 @@ def users_git(host: Host) -> Tree:
     return found
 
 
-@pytest.mark.parametrize(("work", "way"), CASES)
-async def test_the_review_does_not_depend_on_who_writes(host: Host, work: Work, way: str) -> None:
-    await check(host, work, way, place(host, "repository", work))
+def below(name: str, work: Work, place: Path) -> Work:
+    """The same work in a directory of that name of a workspace."""
+    return Work(
+        {f"{name}/{one}": data for one, data in work.before.items()},
+        {f"{name}/{one}": data for one, data in work.after.items()},
+        f"cd {shlex.quote(str(place / name))}; {work.shell}",
+        {f"{name}/{one}": (*told[:3], told[3] and f"{name}/{told[3]}") for one, told in work.shown.items()},
+        {f"{name}/{one}": hunks for one, hunks in work.hunks.items()},
+    )
+
+
+def in_each_way(work: Work, root: Path, ways: tuple[str, ...] = WAYS) -> dict[str, Work]:
+    """The same work by ways that can do it, in a directory each, whose name is that of the way."""
+    return {way: below(way.replace("/", " "), work, root) for way in ways if way != "fs/write" or work.is_written}
+
+
+def together(works: Iterable[Work]) -> Work:
+    """All of it as one work, which nobody does at once."""
+    whole = Work({}, {}, "", {}, {})
+    for work in works:
+        for part in ("before", "after", "shown", "hunks"):
+            getattr(whole, part).update(getattr(work, part))
+    return whole
+
+
+async def check_ways(host: Host, work: Work, kind: str = "repository", buffers: bool = False) -> None:
+    """The same work is done in each way, in a turn each; all of it is told, rejected and so on at once."""
+    root = workspace(host, kind)
+    works = in_each_way(work, root)
+    whole = together(works.values())
+    place(host, kind, whole)
+    for name, data in whole.before.items() if buffers else ():
+        if b"\0" not in data:
+            host.editor.open(root / name.rstrip("*"))
+    users = users_git(host)
+    for way, one in works.items():
+        await do(host, one, way, root)
+        check_summary(host, one, root)
+    await check_rest(host, whole, root)
+    assert users_git(host) == users
+
+
+@pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
+async def test_the_review_does_not_depend_on_who_writes(host: Host, work: Work) -> None:
+    await check_ways(host, work)
 
 
 @pytest.mark.parametrize("kind", PLACES[1:])
-@pytest.mark.parametrize("way", WAYS)
-async def test_the_review_does_not_depend_on_where_the_files_are(host: Host, way: str, kind: str) -> None:
-    work = WORKS["edits"]
-    await check(host, work, way, place(host, kind, work))
+async def test_the_review_does_not_depend_on_where_the_files_are(host: Host, kind: str) -> None:
+    await check_ways(host, WORKS["edits"], kind)
 
 
-@pytest.mark.parametrize(("work", "way"), CASES)
-async def test_the_review_does_not_depend_on_buffers(host: Host, work: Work, way: str) -> None:
-    cwd = place(host, "repository", work)
-    for name, data in work.before.items():
-        if b"\0" not in data:
-            host.editor.open(cwd / name.rstrip("*"))
-    await check(host, work, way, cwd)
+@pytest.mark.parametrize("work", WORKS.values(), ids=WORKS)
+async def test_the_review_does_not_depend_on_buffers(host: Host, work: Work) -> None:
+    await check_ways(host, work, buffers=True)
 
 
 @pytest.mark.parametrize("way", WAYS)

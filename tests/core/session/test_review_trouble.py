@@ -15,13 +15,24 @@ from acp_nvim.acp.diff import FileChange
 from acp_nvim.review import named_files
 from acp_nvim.review.named_files import NamedFiles
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.snapshots import work_tree
+from acp_nvim.snapshots import users_index, work_tree
 from acp_nvim.snapshots.objects import LooseObjects
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
 from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host, running_host
-from tests.core.session.test_review import check_told, do, hunks, judge, place, reviews, shown
+from tests.core.session.test_review import (
+    check_summary,
+    check_told,
+    do,
+    hunks,
+    in_each_way,
+    judge,
+    place,
+    reviews,
+    shown,
+    together,
+)
 from tests.support.five_ways import AGENT, NAMING, WAYS, WORKS, Work, look
 from tests.support.waiting import LIMIT
 
@@ -65,6 +76,7 @@ async def test_the_agent_dies_in_its_turn(host: Host) -> None:
     host.prompt(WORK.prompt("a command", cwd))
     await host.until("the end of the turn", lambda: host.of(events.TurnEnd))
     await host.until("the summary", lambda: host.of(review_events.Summary))
+    check_summary(host, WORK, cwd)
     await check_told(host, WORK, cwd)
     await judge(host, "reject", cwd)
     assert look(cwd) == WORK.before
@@ -87,6 +99,7 @@ async def test_the_turn_is_cancelled(host: Host, force: bool) -> None:
     await host.until_note("did")
     host.cancel(force=force)
     await host.until("the summary", lambda: host.of(review_events.Summary))
+    check_summary(host, WORK, cwd)
     await check_told(host, WORK, cwd)
     await judge(host, "reject", cwd)
     assert look(cwd) == WORK.before
@@ -107,18 +120,19 @@ async def test_two_sessions_in_one_directory(host: Host) -> None:
     check_log(host)
 
 
-async def test_a_command_that_changes_two_thousand_files(host: Host) -> None:
-    before = {f"d{number % 40}/f{number}": b"old\nlines\n" for number in range(2000)}
+async def test_a_command_that_changes_more_than_a_thousand_files(host: Host) -> None:
+    assert users_index.STAGED_FILES < 1100
+    before = {f"d{number % 40}/f{number}": b"old\nlines\n" for number in range(1100)}
     after = {name: b"NEW\nlines\n" for name in before}
     work = Work(before, after, "sed -i s/old/NEW/ d*/*", {name: ("modify", 1, 1, None) for name in before})
     cwd = place(host, "repository", work)
     await do(host, work, "a command", cwd)
     assert shown(host, cwd) == work.shown
-    assert len(host.of(review_events.Summary)[-1].files) == 2000
+    assert len(host.of(review_events.Summary)[-1].files) == 1100
     host.app.receive("review", {"action": "reject", "path": str(cwd / "d7/f7")})
     await host.until(
         "one to be left out",
-        lambda: (status := host.status()) and status.review is not None and status.review.files == 1999,
+        lambda: (status := host.status()) and status.review is not None and status.review.files == 1099,
     )
     assert look(cwd) == work.after | {"d7/f7": work.before["d7/f7"]}
     check_log(host)
@@ -245,36 +259,34 @@ def _about_snapshots(host: Host) -> list[str]:
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
-@pytest.mark.parametrize("way", WAYS)
-async def test_without_snapshots(host: Host, way: str, trouble, monkeypatch: pytest.MonkeyPatch) -> None:
-    cwd = place(host, "repository", WORK)
+async def test_without_snapshots(host: Host, trouble, monkeypatch: pytest.MonkeyPatch) -> None:
+    works = in_each_way(WORK, host.cwd)
+    named, whole = together(works[way] for way in NAMING), together(works.values())
+    cwd = place(host, "repository", whole)
     trouble(monkeypatch, host)
-    if way in NAMING:
-        await do(host, WORK, way, cwd, asks=True)
-        assert shown(host, cwd) == WORK.shown
-        assert {name: await hunks(host, cwd, name) for name in WORK.hunks} == WORK.hunks
-        assert len(complaints(host)) == 1
-        if trouble in (no_state, no_room):
-            host.app.receive("review", {"action": "reject"})
-            await host.until("the words", lambda: any("cannot be stored" in one.text for one in errors(host)))
-            assert look(cwd) == WORK.after
-        else:
-            await judge(host, "reject", cwd)
-            assert look(cwd) == WORK.before
-    else:
-        host.script(AGENT)
-        host.open()
-        host.prompt(WORK.prompt(way, cwd))
+    for number, way in enumerate(NAMING, 1):
+        await do(host, works[way], way, cwd, asks=True)
+        # a full disk is told once until it works again, the rest once in each turn
+        assert len(complaints(host)) == (1 if trouble is no_room else number), way
+    for number, way in enumerate(WAYS[len(NAMING) :], len(NAMING) + 1):
+        host.prompt(works[way].prompt(way, cwd))
         if way == "a terminal":
-            await host.until("the question", lambda: host.of(events.Permission))
-            host.answer(host.of(events.Permission)[0].request.id, "allow_once")
-        await host.until("the end of the turn", lambda: host.of(events.TurnEnd))
-        assert len(complaints(host)) == 1
-        assert look(cwd) == WORK.after
-    host.prompt(Work({}, {}, "true", {}).prompt("a command", cwd))
-    await host.until("the end of the turn", lambda: len(host.of(events.TurnEnd)) == 2)
-    # a full disk is told once until it works again, the rest once in each turn
-    assert len(complaints(host)) == (1 if trouble is no_room else 2)
+            await host.until("the question", lambda: host.of(events.Permission)[-1].request.title.startswith("Run "))
+            host.answer(host.of(events.Permission)[-1].request.id, "allow_once")
+        await host.until(
+            f"the end of the turn with {way}", lambda number=number: len(host.of(events.TurnEnd)) == number
+        )
+        assert len(complaints(host)) == (1 if trouble is no_room else number), way
+    assert look(cwd) == whole.after
+    assert shown(host, cwd) == named.shown
+    assert {name: await hunks(host, cwd, name) for name in named.hunks} == named.hunks
+    if trouble in (no_state, no_room):
+        host.app.receive("review", {"action": "reject"})
+        await host.until("the words", lambda: any("cannot be stored" in one.text for one in errors(host)))
+        assert look(cwd) == whole.after
+    else:
+        await judge(host, "reject", cwd)
+        assert look(cwd) == together(works[way] for way in WAYS[len(NAMING) :]).after | named.before
     check_log(host)
 
 
