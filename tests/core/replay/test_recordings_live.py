@@ -25,6 +25,10 @@ pytestmark = pytest.mark.anyio
 TERMINALS = {name for name in DialectV1.requests if name.startswith("terminal/")}
 
 
+async def no_scan(changes: turn_changes.TurnChanges) -> None:
+    """Takes no snapshot of the directories of a session."""
+
+
 async def play(path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> str:
     """The core does what the client of the recording did, until the agent has ended: what it shows then."""
     recording = read_recording(path)
@@ -32,6 +36,7 @@ async def play(path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(DialectV1, "requests", DialectV1.requests - TERMINALS)  # no command is run again
     # What comes whenever it is ready has no place in a golden file: summaries, words about what is slow.
     monkeypatch.setattr(turn_changes.TurnChanges, "end", lambda changes, goes_on: None)
+    monkeypatch.setattr(turn_changes.TurnChanges, "_scan", no_scan)  # no golden file has them
     monkeypatch.setattr(connecting, "SLOW_SECONDS", float("inf"))
     command = [sys.executable, "-P", "-m", "acp_nvim.replay", "--strict", str(path)]
     host.hello(agents={"it": {"command": command}})
