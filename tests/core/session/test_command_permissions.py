@@ -202,14 +202,17 @@ async def granted(host: Host, option: str, *ways: dict[str, Any]) -> None:
     host.answer(asked.id, option)
 
 
-@pytest.mark.parametrize("sent", AS_SENT)
-@pytest.mark.parametrize("named", NAMED)
-async def test_nobody_is_asked_twice_for_one_command(host: Host, named: dict[str, Any], sent: dict[str, Any]) -> None:
-    await granted(host, "allow", {"ask": named}, sent)
+async def test_nobody_is_asked_twice_for_one_command(host: Host) -> None:
+    pairs = [(named, sent) for named in NAMED for sent in AS_SENT]
+    asks = [{"ask": named, "id": f"c{number}"} for number, (named, _) in enumerate(pairs)]
+    plan(host, *(way for ask, (_, sent) in zip(asks, pairs, strict=True) for way in (ask, sent)))
+    for number in range(len(pairs)):
+        asked = (await questions(host, number + 1))[number]
+        assert (asked.tool_call_id, asked.command) == (f"c{number}", LINE), pairs[max(number - 1, 0)]
+        host.answer(asked.id, "allow")
     await over(host)
-    assert results(host) == ["a\nb\n"]
-    [asked] = host.of(events.Permission)
-    assert asked.request.command == LINE
+    assert results(host) == ["a\nb\n"] * len(pairs)
+    assert len(host.of(events.Permission)) == len(pairs), pairs[-1]
 
 
 async def test_a_program_and_its_words_are_granted_as_they_are(host: Host) -> None:

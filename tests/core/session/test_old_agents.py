@@ -74,25 +74,24 @@ def old(host: Host, monkeypatch: pytest.MonkeyPatch) -> Old:
 
 
 @pytest.mark.parametrize(
-    "says",
+    ("says", "code"),
     [
-        GEMINI,
-        "echo 'usage: old [-h]' >&2; echo 'old: error: unrecognized arguments: --acp' >&2",
-        "echo \"error: unexpected argument '--acp' found\" >&2",
-        "echo 'flag provided but not defined: -acp' >&2",
-        "echo 'Usage: old [OPTIONS]'; echo 'Got unexpected extra argument (acp)'",
-        "echo 'Usage: old [OPTIONS]'; echo '  --help'",
-        f"{LONG} >&2; echo 'Unknown option: --acp' >&2",
-        f"{{ echo 'Usage: old [options]'; {LONG}; }} >&2",
-        f"echo 'Usage: old [options]'; {LONG}",
-        f"{LONG}; echo 'Unknown option: --acp'",
+        (GEMINI, 0),
+        ("echo 'usage: old [-h]' >&2; echo 'old: error: unrecognized arguments: --acp' >&2", 64),
+        ("echo \"error: unexpected argument '--acp' found\" >&2", 0),
+        ("echo 'flag provided but not defined: -acp' >&2", 64),
+        ("echo 'Usage: old [OPTIONS]'; echo 'Got unexpected extra argument (acp)'", 0),
+        ("echo 'Usage: old [OPTIONS]'; echo '  --help'", 64),
+        (f"{LONG} >&2; echo 'Unknown option: --acp' >&2", 0),
+        (f"{{ echo 'Usage: old [options]'; {LONG}; }} >&2", 64),
+        (f"echo 'Usage: old [options]'; {LONG}", 64),
+        (f"{LONG}; echo 'Unknown option: --acp'", 0),
     ],
     ids=[
         *("yargs", "argparse", "clap", "go", "on stdout", "only usage on stdout"),
         *("long", "long after usage", "long on stdout after usage", "long on stdout"),
     ],
 )
-@pytest.mark.parametrize("code", [0, 64])
 async def test_the_next_form_of_the_command_is_tried_after_a_usage_message(
     host: Host, old: Old, says: str, code: int
 ) -> None:

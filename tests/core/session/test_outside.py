@@ -272,30 +272,29 @@ def below_a_file(path: Path) -> None:
     path.parent.write_text("")
 
 
-@pytest.mark.parametrize("access", ["read", "write"])
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (directory, "{real} is a directory"),
-        (os.mkfifo, "{real} is a FIFO, not a regular file"),
-        (bound, "{real} is a socket, not a regular file"),
-        (lambda path: path.symlink_to("/dev/zero"), "/dev/zero is a device, not a regular file"),
-        (lambda path: path.symlink_to("/proc/self/environ"), "{real} is no file of a project: {SYSTEM}"),
-        (below_a_file, "{real} cannot be {done}: a part of its path is a file, not a directory. Check the path"),
-    ],
-)
-async def test_what_is_no_regular_file_is_refused_without_asking(
-    host: Host, make: Callable[[Path], Any], words: str, access: str
-) -> None:
-    path = host.directory / "outside" / "odd"
-    path.parent.mkdir()
-    make(path)
+ODD: list[tuple[Callable[[Path], Any], str]] = [
+    (directory, "{real} is a directory"),
+    (os.mkfifo, "{real} is a FIFO, not a regular file"),
+    (bound, "{real} is a socket, not a regular file"),
+    (lambda path: path.symlink_to("/dev/zero"), "/dev/zero is a device, not a regular file"),
+    (lambda path: path.symlink_to("/proc/self/environ"), "{real} is no file of a project: {SYSTEM}"),
+    (below_a_file, "{real} cannot be {done}: a part of its path is a file, not a directory. Check the path"),
+]
+
+
+async def test_what_is_no_regular_file_is_refused_without_asking(host: Host) -> None:
     host.hello(fs={"outside": "ask"})
     host.script(AGENT)
-    await host.turn(f"{access} {path}")
-    assert host.scripts["it"].notes("error") == [
-        [-32602, f"{path} is outside of the session's directory {host.cwd}, and {in_full(words, path, access)}"]
-    ]
+    told = []
+    for number, (make, words) in enumerate(ODD):
+        path = host.directory / f"outside {number}" / "odd"
+        path.parent.mkdir()
+        make(path)
+        for access in ("read", "write"):
+            await host.turn(f"{access} {path}")
+            why = f"is outside of the session's directory {host.cwd}, and {in_full(words, path, access)}"
+            told.append([-32602, f"{path} {why}"])
+            assert host.scripts["it"].notes("error") == told
     assert host.of(events.Permission) == []
 
 

@@ -14,35 +14,37 @@ from tests.core.session.host import Host
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"Debugger listening on ws://127.0.0.1\n",
-        b"\x1b[33mwarn\x1b[0m\n",
-        b"{\n",
-        b"\xff\xfe\n",
-        b"[]\n",
-        b"\n\r\n",
-        b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n',
-        b'{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found","data":"unknown/notification"}}\n',
-        b'{"jsonrpc":"2.0","id":99,"result":{}}\n',
-        b'{"jsonrpc":"2.0","method":"_auth/status_update","params":{"sessionId":"other"}}\n',
-        b'{"jsonrpc":"2.0","method":"qwen/notify/session/mode-update"}\n',
-        b'{"jsonrpc":"2.0","method":"session/update"}\n',
-        b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"plan"}}}\n',
-        b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session-9","update":{"sessionUpdate":"x"}}}\n',
-    ],
-)
-async def test_noise_changes_nothing(host: Host, line: bytes) -> None:
+NOISE = [
+    b"Debugger listening on ws://127.0.0.1\n",
+    b"\x1b[33mwarn\x1b[0m\n",
+    b"{\n",
+    b"\xff\xfe\n",
+    b"[]\n",
+    b"\n\r\n",
+    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}\n',
+    b'{"jsonrpc":"2.0","error":{"code":-32601,"message":"Method not found","data":"unknown/notification"}}\n',
+    b'{"jsonrpc":"2.0","id":99,"result":{}}\n',
+    b'{"jsonrpc":"2.0","method":"_auth/status_update","params":{"sessionId":"other"}}\n',
+    b'{"jsonrpc":"2.0","method":"qwen/notify/session/mode-update"}\n',
+    b'{"jsonrpc":"2.0","method":"session/update"}\n',
+    b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session-1","update":{"sessionUpdate":"plan"}}}\n',
+    b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"session-9","update":{"sessionUpdate":"x"}}}\n',
+]
+
+
+async def test_noise_changes_nothing(host: Host) -> None:
     host.script(f"""
+        LINES = {NOISE!r}
+
         def turn(agent, prompt):
             prompt.say("before ")
-            agent.raw({line!r})
-            prompt.say("after")
+            agent.raw(LINES[int(prompt.text)])
+            prompt.say("after ")
     """)
-    assert await host.turn() == "end_turn"
-    assert host.text() == "before after"
-    assert host.editor.all(events.Error) == []
+    for number, line in enumerate(NOISE):
+        assert await host.turn(str(number)) == "end_turn", line
+        assert host.text() == "before after " * (number + 1), line
+        assert host.editor.all(events.Error) == [], line
 
 
 async def test_noise_on_stderr_is_no_failure(host: Host) -> None:
@@ -55,34 +57,37 @@ async def test_noise_on_stderr_is_no_failure(host: Host) -> None:
     assert (host.text(), host.notices()) == ("fine", [])
 
 
-@pytest.mark.parametrize("method", ["craft/drainMidTurnQueue", "elicitation/complete", "_x", "initialize"])
 @pytest.mark.parametrize("string_ids", [True, False])
-async def test_an_unknown_request_is_refused_with_method_not_found(host: Host, method: str, string_ids: bool) -> None:
+async def test_an_unknown_request_is_refused_with_method_not_found(host: Host, string_ids: bool) -> None:
+    methods = ["craft/drainMidTurnQueue", "elicitation/complete", "_x", "initialize"]
     host.script(f"""
         STRING_IDS = {string_ids}
         def turn(agent, prompt):
-            try:
-                prompt.request({method!r})
-            except Error as error:
-                agent.note(code=error.code, data=error.data)
+            for method in {methods}:
+                try:
+                    prompt.request(method)
+                except Error as error:
+                    agent.note(method=method, code=error.code, data=error.data)
     """)
     await host.turn()
-    assert host.scripts["it"].notes("code") == [-32601]
-    assert host.scripts["it"].notes("data") == [{"method": method}]
+    assert host.scripts["it"].notes("method") == methods
+    assert host.scripts["it"].notes("code") == [-32601] * len(methods)
+    assert host.scripts["it"].notes("data") == [{"method": method} for method in methods]
 
 
-@pytest.mark.parametrize("params", [None, {}, {"sessionId": 5}, {"sessionId": "nobody"}, []])
-@pytest.mark.parametrize("method", ["fs/read_text_file", "session/request_permission"])
-async def test_a_request_of_no_session_is_refused_with_invalid_params(host: Host, method: str, params: Any) -> None:
+async def test_a_request_of_no_session_is_refused_with_invalid_params(host: Host) -> None:
+    given: list[Any] = [None, {}, {"sessionId": 5}, {"sessionId": "nobody"}, []]
+    requests = [[name, one] for name in ("fs/read_text_file", "session/request_permission") for one in given]
     host.script(f"""
         def turn(agent, prompt):
-            try:
-                agent.request({method!r}, {params!r})
-            except Error as error:
-                agent.note(code=error.code)
+            for method, params in {requests!r}:
+                try:
+                    agent.request(method, params)
+                except Error as error:
+                    agent.note(refused=[method, params, error.code])
     """)
     await host.turn()
-    assert host.scripts["it"].notes("code") == [-32602]
+    assert host.scripts["it"].notes("refused") == [[*one, -32602] for one in requests]
 
 
 async def test_updates_before_the_answer_to_session_new_are_shown_after_it(host: Host) -> None:
