@@ -21,11 +21,15 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
-from tests.support.certificates import Certificate
-from tests.support.places import ROOT
 from tests.support.waiting import LIMIT
+
+if TYPE_CHECKING:  # not needed, and slow to load, in the process that listens
+    from tests.support.certificates import Certificate
+
+ROOT = Path(__file__).parents[2]
 
 
 class Listener:

@@ -13,6 +13,7 @@ from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Changed
 
 USER = ["-c", "user.name=User", "-c", "user.email=user@example.org", "-c", "protocol.file.allow=always"]
+USER += ["-c", "maintenance.auto=false"]  # another process after each commit
 
 
 def git(directory: Path, *words: str) -> str:
