@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
@@ -27,15 +28,20 @@ async def contents(shadow: Shadow, snapshot: Snapshot) -> dict[str, tuple[int, b
     """Modes and bytes of the files in a snapshot, as git lists them."""
     place, env = shadow._store.places.directory, {**os.environ, **shadow._store.borrowing}
 
-    def ask(*words: str) -> bytes:
-        return subprocess.run(["git", f"--git-dir={place}", *words], env=env, check=True, capture_output=True).stdout
+    def ask(*words: str, given: str = "") -> bytes:
+        words = ("git", f"--git-dir={place}", *words)
+        return subprocess.run(words, env=env, check=True, capture_output=True, input=given.encode()).stdout
 
-    found = {}
-    for row in ask("ls-tree", "-r", "-z", snapshot.id).split(b"\0")[:-1]:
-        what, _, path = row.partition(b"\t")
-        mode, _, oid = what.decode().split(" ")
-        found[os.fsdecode(path)] = (int(mode, 8), ask("cat-file", "blob", oid) if mode != "160000" else b"")
-    return found
+    rows = [row.partition(b"\t") for row in ask("ls-tree", "-r", "-z", snapshot.id).split(b"\0")[:-1]]
+    listed = [(os.fsdecode(path), *what.decode().split(" ")) for what, _, path in rows]
+    oids = [oid for _, mode, _, oid in listed if mode != "160000"]
+    said = io.BytesIO(ask("cat-file", "--batch", given="".join(f"{oid}\n" for oid in oids)))
+    blobs = {}
+    for oid in oids:
+        head = said.readline().split()
+        assert head[:2] == [oid.encode(), b"blob"]
+        blobs[oid] = said.read(int(head[2]) + 1)[:-1]
+    return {path: (int(mode, 8), blobs.get(oid, b"")) for path, mode, _, oid in listed}
 
 
 def on_disk(root: Path) -> dict[str, tuple[int, bytes]]:
