@@ -505,6 +505,13 @@ def test_a_buffer_that_is_read_again_after_the_agent_ended_is_the_users_own(edit
     assert editor.lua(autoread) is None
 
 
+def test_a_buffer_that_is_wiped_before_it_followed_is_no_trouble_to_the_next_agent(editor, path):
+    path.write_text("changed\n")
+    buffers(editor, "set_roots", 1, [])
+    editor.command("bwipeout!")
+    buffers(editor, "set_roots", 2, [str(editor.project)])
+
+
 def test_a_buffer_named_by_a_url_is_no_file(editor):
     editor.lua("vim.api.nvim_buf_set_name(0, 'oil:///tmp/') vim.bo.buftype = 'acwrite'")
     assert editor.lua("return require('acp_nvim.buffers.lookup').is_file(0)") is False

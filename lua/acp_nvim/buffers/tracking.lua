@@ -119,6 +119,13 @@ function M.track(bufnr)
       on_changed(bufnr)
     end,
   })
+  api.nvim_create_autocmd("BufUnload", {
+    group = CHANGED,
+    buffer = bufnr,
+    callback = function()
+      M.untrack(bufnr)
+    end,
+  })
   local stale = M.check(bufnr)
   if not stale and (vim.bo[bufnr].modified or not vim.bo[bufnr].eol) then
     saved_text.keep_file(bufnr)

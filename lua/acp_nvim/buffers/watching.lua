@@ -124,11 +124,6 @@ local function watch()
   on("BufWritePre", on_write)
   on("BufWritePost", on_written, true)
   on("BufModifiedSet", on_modified_set, true)
-  on("BufUnload", function(event)
-    if tracking.get(event.buf) then
-      tracking.untrack(event.buf)
-    end
-  end)
   on("FocusGained", tracking.check_all, true) -- Neovim does not always check the files then
 end
 
