@@ -148,7 +148,7 @@ class PromptQueue:
             self._held = True
             many = len(self) > 1
             stay = f"{len(self)} prompts stay in the queue, and are" if many else "1 prompt stays in the queue, and is"
-            words = f"{stay} sent before your next one. When nothing runs, :AcpCancel empties the queue."
+            words = f"{stay} sent before your next one. When nothing runs, :AcpCancel empties it."
             self._presenter.notice("info", words)
             self.publish()
 

@@ -296,9 +296,7 @@ async def cancelled_with_a_queue(host: Host) -> None:
 
 async def test_what_was_queued_stays_until_the_next_prompt_and_goes_out_before_it(host: Host) -> None:
     await cancelled_with_a_queue(host)
-    stay = (
-        "2 prompts stay in the queue, and are sent before your next one. When nothing runs, :AcpCancel empties the queue."
-    )
+    stay = "2 prompts stay in the queue, and are sent before your next one. When nothing runs, :AcpCancel empties it."
     assert host.notices() == [stay, "Stopped: cancelled"]
     assert host.status().queue == 2
     host.app.sessions[1].peer.notify("all/said", {})
