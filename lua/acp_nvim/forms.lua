@@ -251,13 +251,25 @@ function M.answer(id, action, values)
   return questions.answer(question, action)
 end
 
--- Cancels all questions of a host that has ended.
-host.on_exit(function()
+---Ends the questions that wait: nobody takes their answers any more.
+---@param why "agent_gone"|"cancelled"
+---@param session? integer only those of this one
+---@return integer[] their ids
+function M.abandon(why, session)
+  local ids = {}
   for _, question in ipairs(questions.open()) do
-    question.outcome = { action = "cancel", why = "agent_gone", answers = {} }
-    window.draw_block(question)
-    close(question)
+    if not session or question.session == session then
+      question.outcome = { action = "cancel", why = why, answers = {} }
+      window.draw_block(question)
+      close(question)
+      table.insert(ids, question.request.id)
+    end
   end
+  return ids
+end
+
+host.on_exit(function()
+  M.abandon("agent_gone")
   transcript.flush()
   questions.begin_host()
 end)

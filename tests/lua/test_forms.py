@@ -262,7 +262,26 @@ def test_the_end_of_the_host_ends_all_questions_and_the_next_one_begins_anew(edi
     assert "Again" in lines
     assert "  > precious" not in lines
     editor.keys("<C-c>")
+    editor.wait_until(lambda: editor.sent("elicitation_answer"), what="the answer")
     assert [one["id"] for one in editor.sent("elicitation_answer")] == [1]
+
+
+@pytest.mark.parametrize("has_focus", [True, False])
+def test_the_end_of_a_session_ends_its_questions_and_those_of_no_other(editor, key, has_focus):
+    other = editor.chat()
+    editor.apply(asked(other, SURE, number=1, message="Another"), asked(key, TEXT, number=2))
+    editor.lua("require('acp_nvim.forms').open(2)")
+    opened(editor)
+    fill(editor, "precious<CR>")
+    if not has_focus:
+        editor.focus(editor.session(other, "bufnr"))
+    editor.lua("require('acp_nvim.host.client').forget(require('acp_nvim.sessions').get(...))", key)
+    assert [one["id"] for one in editor.lua("return require('acp_nvim').forms()")] == [1]
+    (ended,) = editor.events("AcpElicitationDone")
+    assert ended == {"session": key, "id": 2, "action": "cancel", "why": "cancelled"}
+    if has_focus:
+        assert "  > precious" in shown(editor), "what was typed can still be copied"
+        assert editor.lua("return vim.bo.filetype") == "acp_form"
 
 
 def test_a_redraw_keeps_what_was_filled_in(editor, key):

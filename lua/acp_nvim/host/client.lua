@@ -69,6 +69,7 @@ function M.forget(session)
   end
   windows.close(session)
   host_exit.abandon_permissions(session)
+  host_exit.abandon_questions(session)
   sessions.remove(session)
   for _, bufnr in pairs({ session.bufnr or false, session.prompt_bufnr or false }) do
     if bufnr and vim.api.nvim_buf_is_valid(bufnr) then

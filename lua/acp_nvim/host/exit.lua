@@ -3,6 +3,7 @@ local autocmds = require("acp_nvim.autocmds")
 local calls = require("acp_nvim.chat.calls")
 local float = require("acp_nvim.permission.float")
 local follow = require("acp_nvim.follow")
+local forms = require("acp_nvim.forms")
 local message = require("acp_nvim.message")
 local permission = require("acp_nvim.permission")
 local plans = require("acp_nvim.chat.plans")
@@ -19,6 +20,14 @@ local M = {}
 function M.abandon_permissions(session)
   for _, pending in ipairs(permission.abandon(session)) do
     autocmds.fire("AcpPermissionDone", { session = session.key, id = pending.request.id, outcome = "cancelled" })
+  end
+end
+
+---Ends the questions of a session that is closed.
+function M.abandon_questions(session)
+  for _, id in ipairs(forms.abandon("cancelled", session.key)) do
+    local data = { session = session.key, id = id, action = "cancel", why = "cancelled" }
+    autocmds.fire("AcpElicitationDone", data)
   end
 end
 
