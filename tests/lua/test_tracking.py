@@ -510,6 +510,7 @@ def test_a_buffer_that_is_wiped_before_it_followed_is_no_trouble_to_the_next_age
     buffers(editor, "set_roots", 1, [])
     editor.command("bwipeout!")
     buffers(editor, "set_roots", 2, [str(editor.project)])
+    assert editor.lua("return require('acp_nvim.buffers.tracking').all()") == []
 
 
 def test_a_buffer_named_by_a_url_is_no_file(editor):
