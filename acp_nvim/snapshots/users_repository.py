@@ -13,6 +13,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.lazy import pattern
 from acp_nvim.limits import EXCLUDES_BYTES, GIT_LOOK_SECONDS
 from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.snapshot import GitFailedError, SnapshotError
@@ -98,7 +99,7 @@ def _pointed(file: str, prefix: bytes, base: str) -> str:
 
 
 _KEYS: Final = r"^(core\.(excludesfile|attributesfile|autocrlf)|extensions\.objectformat)$"
-_WORDS: Final = re.compile(rb"excludesfile|attributesfile|autocrlf|objectformat|include", re.IGNORECASE)
+_WORDS: Final = pattern(rb"excludesfile|attributesfile|autocrlf|objectformat|include", re.IGNORECASE)
 """One of these is in each file that has such a key, or names another file that may have one."""
 _NO_CONVERSION: Final = (b"", b"false", b"no", b"off", b"0")
 _SYSTEM_ATTRIBUTES: Final = "/etc/gitattributes"

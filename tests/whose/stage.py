@@ -60,7 +60,7 @@ class Stage:
                 (where / name).write_bytes(data)
         self.git("init", "-q", "-b", "main")
         self.git("config", "gc.auto", "0")
-        self.git("add", "-A")
+        self.git("add", "-A", "--", ".", ":(exclude,glob)**/.acp_nvim-*")  # what the host is writing just now
         self.git("commit", "-q", "-m", "first")
         self.agent = ObedientAgent()
         self.is_on_stage = False
@@ -104,7 +104,7 @@ class Stage:
         self.sequences += 1
         self.where = self.project / f"s{self.sequences}"
         self.git("symbolic-ref", "HEAD", "refs/heads/main")
-        self.git("add", "-A")
+        self.git("add", "-A", "--", ".", ":(exclude,glob)**/.acp_nvim-*")  # what the host is writing just now
         self.git("commit", "-q", "--allow-empty", "-m", f"before sequence {self.sequences}")
         commit = ["commit refs/heads/feat", "committer User <user@example.org> 1700000000 +0000", "data 4", "feat"]
         lines = "\n".join([*commit, "from refs/heads/main^0", ""]).encode()
