@@ -27,8 +27,10 @@ local is_ahead = false -- the host was started ahead of its first use, and nothi
 local tail = {}
 ---@type fun(words: string, code: integer, tail: string[])[]
 local listeners = {}
----@type fun(words: string, code: integer, tail: string[])? called after these
-local last_listener
+---@type fun(words: string, code: integer, tail: string[]) called after these; this one as long as there was no session
+local last_listener = function(words)
+  message.error(words)
+end
 
 ---@return boolean sent
 local function notify(method, params)
@@ -88,9 +90,7 @@ local function report_end(words, code, last)
   for _, listener in ipairs(listeners) do
     listener(words, code, last)
   end
-  if last_listener then
-    last_listener(words, code, last)
-  end
+  last_listener(words, code, last)
 end
 
 function M.on_end(program, code)
