@@ -261,8 +261,14 @@ def test_the_end_of_the_host_ends_all_questions_and_the_next_one_begins_anew(edi
     lines = opened(editor)
     assert "Again" in lines
     assert "  > precious" not in lines
-    editor.keys("<C-c>")
-    editor.wait_until(lambda: editor.sent("elicitation_answer"), what="the answer")
+    # Neovim drops CTRL-C while Lua runs: then it is typed again
+    editor.wait_until(
+        lambda: (
+            editor.sent("elicitation_answer")
+            or (editor.lua("return vim.bo.filetype") == "acp_form" and editor.keys("<C-c>"))
+        ),
+        what="the answer",
+    )
     assert [one["id"] for one in editor.sent("elicitation_answer")] == [1]
 
 
