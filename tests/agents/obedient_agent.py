@@ -30,8 +30,8 @@ from queue import SimpleQueue
 # Run as a script, from anywhere: what it imports lies beside it in the package `tests`.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
+from tests.agents.scripted import Agent
 from tests.agents.scripted_prompt import Prompt
-from tests.agents.scripted_side import Agent
 from tests.agents.scripted_wire import LIMIT, Error, Json, Record
 
 MISTAKE = 0

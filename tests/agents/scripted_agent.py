@@ -25,7 +25,7 @@ import sys
 # compiled form of the file that it is started with.
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
-from tests.agents.scripted_side import main
+from tests.agents.scripted import main
 
 if __name__ == "__main__":
     main()

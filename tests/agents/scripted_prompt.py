@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from tests.agents.scripted_side import Agent
+    from tests.agents.scripted import Agent
 
 OPTIONS = [
     {"optionId": "allow", "name": "Allow", "kind": "allow_once"},

@@ -1,4 +1,4 @@
-"""The scripted agent itself: what `scripted_agent.py` tells about."""
+"""The scripted agent itself; `scripted_agent.py` starts it and says what scripts can do."""
 
 from __future__ import annotations
 
