@@ -81,15 +81,34 @@ function M.undo_texts(directory)
   return texts
 end
 
+---@return boolean the list of files under review is there
+function M.is_list_shown()
+  return vim.iter(api.nvim_list_wins()):any(function(win)
+    return vim.bo[api.nvim_win_get_buf(win)].filetype == "acp_review"
+  end)
+end
+
+---Leaves one window, in which any file can be opened.
+local function one_window()
+  for _, win in ipairs(api.nvim_list_wins()) do
+    vim.wo[win].winfixbuf = false
+  end
+  vim.cmd("silent! tabonly")
+  vim.cmd("silent! only")
+end
+
 ---@param directory string
----@param name string of the file to go to
+---@param name string of the file to go to: what is typed next is typed there
 function M.open(directory, name)
-  vim.cmd("silent! edit " .. vim.fn.fnameescape(directory .. "/" .. name))
+  local path = directory .. "/" .. name
+  one_window()
+  vim.cmd("silent! edit " .. vim.fn.fnameescape(path))
+  assert(api.nvim_buf_get_name(0) == path and api.nvim_get_mode().mode == "n", "the user cannot go to " .. path)
 end
 
 ---No buffers of files, no messages.
 function M.clear()
-  vim.cmd("silent! only")
+  one_window()
   vim.cmd("enew!")
   for _, nr in ipairs(api.nvim_list_bufs()) do
     if vim.bo[nr].buftype == "" and api.nvim_buf_get_name(nr) ~= "" then

@@ -183,7 +183,14 @@ class Stage:
     def look_at_list(self) -> dict[str, Review]:
         """The user opens the list of files, which takes up what hosts that are gone have left: what is under review."""
         if not self.reviews():
+            before = len(self.nvim.messages())
+
+            def answered() -> bool:
+                is_empty = any("nothing to review" in words for words in self.nvim.messages()[before:])
+                return is_empty or bool(self.nvim.lua("return stage.is_list_shown()"))
+
             self.nvim.command("AcpReview")
+            self.nvim.wait_until(answered, LIMIT, "the list")
         return self.reviews()
 
     def reject_all(self) -> list[str]:
