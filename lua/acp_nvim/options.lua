@@ -1,6 +1,7 @@
 -- Reads and sets the config options of sessions: modes, models and other options of their agents.
 local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
+local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local requests = require("acp_nvim.host.requests")
 
@@ -84,14 +85,12 @@ function M.with_options(session, run)
   elseif not requests.open(session, true) then
     return
   end
-  local win, mode = vim.api.nvim_get_current_win(), vim.api.nvim_get_mode().mode
+  local on_answer = late.wait()
   message.info(("asking %s for its options"):format(cells.plain(session.agent or "the agent")))
   waiting[session.key] = function() -- replaces that of an earlier command
-    if vim.api.nvim_get_current_win() == win and vim.api.nvim_get_mode().mode == mode then
+    on_answer(function()
       run(session.options)
-    else
-      message.info("the agent has sent its options: type :AcpConfig again")
-    end
+    end, "the agent has sent its options: type :AcpConfig again")
   end
 end
 

@@ -3,6 +3,7 @@ local Lines = require("acp_nvim.chat.blocks.lines")
 local agents = require("acp_nvim.agents")
 local dialog = require("acp_nvim.dialog")
 local host = require("acp_nvim.host")
+local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
 local sessions = require("acp_nvim.sessions")
@@ -114,15 +115,18 @@ function M.command(args)
   end
   local cwd = session and session.agent == agent and session.cwd or vim.fn.getcwd()
   local target = { agent = agent, cwd = cwd }
+  local on_answer = late.wait()
   question.ask("providers_list", target, function(event)
     if event.problem then
       message.error(event.problem)
     elseif #event.providers == 0 then
       message.info(("%s has no providers to choose"):format(agent))
     else
-      choose(("Providers of %s:"):format(agent), event.providers, words_of, function(provider)
-        act(target, provider)
-      end)
+      on_answer(function()
+        choose(("Providers of %s:"):format(agent), event.providers, words_of, function(provider)
+          act(target, provider)
+        end)
+      end, ("%s has sent its providers: type :AcpProviders again"):format(agent))
     end
   end)
 end

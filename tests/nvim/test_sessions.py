@@ -178,7 +178,7 @@ def test_a_slow_agent_is_waited_for_only_by_who_wants_to(shared: Start, project:
     words = "it has not answered yet: wait for it ..."
     assert words in listed(nvim)
     pick(nvim, words)
-    nvim.command("enew")  # the user goes elsewhere
+    nvim.keys(":enew<CR>")  # the user goes elsewhere
     (project / "wait").unlink()
     said(nvim, "it has sent its sessions")
     assert nvim.lua("return _G.given") is None

@@ -2,13 +2,14 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local dialog = require("acp_nvim.dialog")
 local host = require("acp_nvim.host")
+local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
 ---The directory whose rules the user asked for last, and the rule that was forgotten there; other answers are late.
----@type { cwd: string, forgotten?: string }?
+---@type { cwd: string, forgotten?: string, on_answer?: fun(open: fun(), words: string) }?
 local asked
 
 local function line_of(rule)
@@ -55,7 +56,7 @@ end
 ---Asks the host for the rules of the current session's directory, to show them.
 function M.show()
   local session = sessions.current()
-  asked = { cwd = session and session.cwd or vim.fn.getcwd() }
+  asked = { cwd = session and session.cwd or vim.fn.getcwd(), on_answer = late.wait() }
   if not host.send("permission_rules", { cwd = asked.cwd }) then
     asked = nil
   end
@@ -69,7 +70,9 @@ function M.received(event)
   end
   asked = nil
   if not wanted.forgotten then
-    return choose(event.cwd, event.rules)
+    return wanted.on_answer(function()
+      choose(event.cwd, event.rules)
+    end, "the rules are listed: type :AcpPermissions again")
   end
   local is_left = vim.iter(event.rules):any(function(rule)
     return rule.id == wanted.forgotten

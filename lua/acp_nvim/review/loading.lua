@@ -2,6 +2,7 @@
 local buffers = require("acp_nvim.buffers")
 local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
+local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
 
@@ -36,7 +37,7 @@ function M.load(cwd)
 end
 
 ---Calls `run` when there are files under review; shows a message when there are none.
----@param run fun()
+---@param run fun() opens a window
 function M.with_files(run)
   local cwd = M.directory()
   if #files.all() > 0 then
@@ -44,7 +45,10 @@ function M.with_files(run)
   elseif not M.load(cwd) and not loading[cwd] then
     return message.info("nothing to review")
   end
-  waiting = run
+  local on_answer = late.wait()
+  waiting = function()
+    on_answer(run, "the files to review are loaded: type :AcpReview again")
+  end
 end
 
 ---@param event acp.event.ReviewLoaded all files of a directory were sent

@@ -4,6 +4,7 @@ local actions = require("acp_nvim.review.actions")
 local dialog = require("acp_nvim.dialog")
 local entry = require("acp_nvim.review.entry")
 local host = require("acp_nvim.host")
+local late = require("acp_nvim.windows.late")
 local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
@@ -21,6 +22,7 @@ local TO_BEFORE = "Restore the files to the state before"
 ---@field force? boolean also files whose changes are not proven to be the agent's
 ---@field id? string of the checkpoint
 ---@field words? string describe the turn
+---@field on_answer fun(open: fun(), words: string) opens a list, unless the user has typed meanwhile
 
 ---@type acp.Restoring? what the user was asked for last; answers of the host to other steps are late
 local restoring
@@ -50,7 +52,7 @@ end
 ---@param force? boolean restore also files whose changes are not proven to be the agent's
 function M.to(id, cwd, words, force)
   actions.flush_all()
-  restoring = { step = "plan", cwd = cwd, id = id, words = words, force = force }
+  restoring = { step = "plan", cwd = cwd, id = id, words = words, force = force, on_answer = late.wait() }
   host.send("restore_plan", { id = id, cwd = cwd, force = force })
 end
 
@@ -67,7 +69,8 @@ end
 ---@param undo boolean
 ---@param force? boolean restore also files whose changes are not proven to be the agent's
 function M.start(undo, force)
-  restoring = { step = "list", cwd = loading.directory(), undo = undo, force = force or nil }
+  local on_answer = late.wait()
+  restoring = { step = "list", cwd = loading.directory(), undo = undo, force = force or nil, on_answer = on_answer }
   loading.load(restoring.cwd)
   if not host.send("checkpoints", { cwd = restoring.cwd }) then
     restoring = nil
@@ -89,11 +92,13 @@ local function continue_with(asked, list)
   elseif #list == 0 then
     return message.info("there is nothing to restore in " .. where .. ": no turn has changed files")
   end
-  dialog.select(list, { prompt = TO_BEFORE .. ":", kind = "acp_checkpoint", format_item = line_of }, function(one)
-    if one then
-      M.to(one.id, asked.cwd, line_of(one), asked.force)
-    end
-  end)
+  asked.on_answer(function()
+    dialog.select(list, { prompt = TO_BEFORE .. ":", kind = "acp_checkpoint", format_item = line_of }, function(one)
+      if one then
+        M.to(one.id, asked.cwd, line_of(one), asked.force)
+      end
+    end)
+  end, "the turns are listed: type :AcpRestore again")
 end
 
 ---Shows a dialog after the batch, so that the host does not wait for the user.
@@ -198,7 +203,9 @@ function M.planned(event)
     if event.problem then
       return message.error(event.problem)
     end
-    confirm(asked, event)
+    asked.on_answer(function()
+      confirm(asked, event)
+    end, "the preview is ready: type :AcpRestore again")
   end)
 end
 

@@ -2,6 +2,7 @@
 -- is lost.
 local client = require("acp_nvim.host.client")
 local dialog = require("acp_nvim.dialog")
+local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
 local sessions = require("acp_nvim.sessions")
@@ -59,7 +60,8 @@ local function ask_about_worktree(event)
 end
 
 ---Offers to remove the worktree of a session that is gone, unless another session uses it.
-local function leave_worktree(cwd)
+---@param on_answer fun(open: fun(), words: string)
+local function leave_worktree(cwd, on_answer)
   for _, other in ipairs(sessions.all()) do
     if other.status.worktree and vim.startswith(cwd, other.status.worktree) then
       return
@@ -67,7 +69,9 @@ local function leave_worktree(cwd)
   end
   question.ask("worktree_look", { path = cwd }, function(event)
     if event.path ~= "" then
-      ask_about_worktree(event)
+      on_answer(function()
+        ask_about_worktree(event)
+      end, ("the worktree %s stays (git worktree remove)"):format(vim.fn.fnamemodify(event.path, ":~")))
     end
   end)
 end
@@ -123,9 +127,10 @@ end
 ---Closes a session and its chat. The conversation stays, where conversations are kept.
 function M.close(session)
   local function close()
+    local on_answer = late.wait()
     question.ask("session_close", { session = session.key }, function(event)
       report(event)
-      leave_worktree(session.cwd)
+      leave_worktree(session.cwd, on_answer)
     end)
     client.forget(session)
   end
@@ -154,10 +159,11 @@ function M.delete(entry, offers)
       for _, one in ipairs(is_here and entry.kept or {}) do
         table.insert(params.transcripts, one.id)
       end
+      local on_answer = late.wait()
       question.ask("session_delete", params, function(event)
         report(event)
         if not event.problem then
-          leave_worktree(entry.cwd)
+          leave_worktree(entry.cwd, on_answer)
         end
       end)
       if entry.session then

@@ -1,5 +1,6 @@
 -- Exports a conversation as markdown, into a file or a new buffer.
 local host = require("acp_nvim.host")
+local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local requests = require("acp_nvim.host.requests")
 local sessions = require("acp_nvim.sessions")
@@ -8,6 +9,16 @@ local M = {}
 
 ---@type table<integer, string[]> by the session's key: pieces of a text that is not complete
 local incoming = {}
+---@type table<integer, fun(open: fun(), words: string)> by the session's key: opens the text
+local on_answer = {}
+
+---@param text string
+local function open(text)
+  vim.cmd("new")
+  vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = "nofile", "hide", false
+  vim.api.nvim_buf_set_lines(0, 0, -1, true, vim.split(text, "\n", { plain = true }))
+  vim.bo.filetype = "markdown"
+end
 
 ---Adds a piece of the text, and shows it or reports the file at the end.
 ---@param event acp.Event of type exported
@@ -24,11 +35,10 @@ function M.received(session, event)
   elseif event.path then
     message.info(("the conversation is in %s"):format(vim.fn.fnamemodify(event.path, ":~:.")))
   else
-    local text = table.concat(pieces):gsub("\n$", "")
-    vim.cmd("new")
-    vim.bo.buftype, vim.bo.bufhidden, vim.bo.swapfile = "nofile", "hide", false
-    vim.api.nvim_buf_set_lines(0, 0, -1, true, vim.split(text, "\n", { plain = true }))
-    vim.bo.filetype = "markdown"
+    local show = on_answer[session.key] or late.wait()
+    show(function()
+      open((table.concat(pieces):gsub("\n$", "")))
+    end, "the conversation is exported: type :AcpExport again")
   end
 end
 
@@ -40,7 +50,7 @@ function M.command(args)
   end
   local path = args.args ~= "" and vim.fn.fnamemodify(vim.fn.expand(args.args), ":p") or nil
   local params = { session = session.key, path = path, overwrite = args.bang, transcript = session.kept }
-  incoming[session.key] = nil
+  incoming[session.key], on_answer[session.key] = nil, late.wait()
   if session.kept then
     host.send("export", params)
   elseif not requests.send(session, "export", params) then

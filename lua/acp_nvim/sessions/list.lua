@@ -2,6 +2,7 @@
 local agents = require("acp_nvim.agents")
 local client = require("acp_nvim.host.client")
 local dialog = require("acp_nvim.dialog")
+local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
 local session_arguments = require("acp_nvim.sessions.arguments")
@@ -19,14 +20,6 @@ local M = {}
 ---@type acp.SessionList? requested last by the user
 local latest
 
----@return string differs after the user has moved, typed or changed the mode
-local function user_position()
-  local win = vim.api.nvim_get_current_win()
-  local at = vim.api.nvim_win_get_cursor(win)
-  local tick = vim.api.nvim_buf_get_changedtick(0)
-  return table.concat({ win, vim.api.nvim_get_current_buf(), at[1], at[2], tick, vim.fn.mode() }, " ")
-end
-
 ---@return string[] agents whose programs are installed
 local function startable()
   return vim.tbl_filter(agents.command_here, agents.names())
@@ -34,23 +27,18 @@ end
 
 local choose
 
----Shows the list when agents have answered, if the user has done nothing else meanwhile; else shows a message.
+---Shows the list when agents have answered.
 local function wait_for(list, agent)
-  local before = user_position()
+  local on_answer = late.wait()
   message.info(("asking %s for its sessions ..."):format(agent))
   list.on_news = function()
     if latest ~= list or #list.waits > 0 or not list.is_ready then
       return
     end
     list.on_news = function() end
-    if user_position() == before then
+    on_answer(function()
       choose(list)
-    elseif list.problems[agent] then
-      message.news(list.problems[agent])
-    else
-      local words = ("%s has sent its sessions: :AcpSessions agent:%s"):format(agent, agent)
-      message.news(words, vim.log.levels.INFO)
-    end
+    end, list.problems[agent] or ("%s has sent its sessions: :AcpSessions agent:%s"):format(agent, agent))
   end
   list.on_news()
 end
@@ -144,9 +132,12 @@ function M.command(args)
     end
   end
   local opts = { query = query, agents = asked, everywhere = args.bang, archived = archived }
+  local on_answer = late.wait()
   latest = when_ready(opts, function(list)
     if latest == list and not asked then
-      choose(list)
+      on_answer(function()
+        choose(list)
+      end, "the sessions are listed: type :AcpSessions again")
     end
   end)
   if latest and asked then

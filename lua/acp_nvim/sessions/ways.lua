@@ -3,6 +3,7 @@ local agents = require("acp_nvim.agents")
 local client = require("acp_nvim.host.client")
 local dialog = require("acp_nvim.dialog")
 local kept_sessions = require("acp_nvim.sessions.kept")
+local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local question = require("acp_nvim.sessions.question")
 local session_closing = require("acp_nvim.sessions.closing")
@@ -183,6 +184,7 @@ end
 ---Lets the user choose an action.
 ---@param query? string that was searched for
 function M.choose(entry, query)
+  local on_answer = late.wait()
   with_offers(entry.agent, function(offers)
     local ways = ways_of(entry, offers)
     if #ways == 0 then
@@ -190,17 +192,19 @@ function M.choose(entry, query)
         ("nothing can be done with this session: %s"):format(agents.problem(entry.agent) or "nothing is stored")
       )
     end
-    dialog.select(ways, {
-      prompt = question.title(entry),
-      kind = "acp_session_way",
-      format_item = function(way)
-        return way.words
-      end,
-    }, function(way)
-      if way then
-        run(entry, way, { query = query, offers = offers })
-      end
-    end)
+    on_answer(function()
+      dialog.select(ways, {
+        prompt = question.title(entry),
+        kind = "acp_session_way",
+        format_item = function(way)
+          return way.words
+        end,
+      }, function(way)
+        if way then
+          run(entry, way, { query = query, offers = offers })
+        end
+      end)
+    end, "what can be done with the session is listed: choose the session again")
   end)
 end
 
