@@ -15,6 +15,7 @@ from acp_nvim.file_time import now
 from acp_nvim.lazy import pattern
 from acp_nvim.review.locate import unapplied
 from acp_nvim.review.work import Activity, Interval, Work
+from acp_nvim.snapshots.comparing import CLOCK_NS
 from acp_nvim.ui.events import By
 from acp_nvim.workspace.saves import Saved, Saves
 
@@ -213,7 +214,8 @@ def _began_to_change(work: Work, seen: Observation) -> bool:
     """Return whether a call named the file since the last scan: what it made of the file is unknown."""
     for one in work.naming(seen.path):
         end = work.last_end if one.time.ended is None else one.time.ended
-        if (end is None or end > seen.since) and one.time.began <= seen.changed:
+        looked = seen.since + CLOCK_NS  # `since` is earlier than the scan, for times of files, which may lag
+        if (end is None or end > looked) and one.time.began <= seen.changed:
             return True
     return False
 

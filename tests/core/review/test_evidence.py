@@ -136,6 +136,12 @@ async def test_what_is_heard_late_was_not_done_before_the_turn(case: Case, monke
     assert (await case.judge(10))[0] == "agent"
 
 
+@pytest.mark.parametrize(("since", "by"), [(29.97, "user"), (29.9, "unknown")])
+async def test_a_change_after_a_call_and_a_scan_that_followed_it_at_once(case: Case, since: float, by: str) -> None:
+    case.deed("call", 20, 30, paths=(FILE,))
+    assert (await case.judge(60, since))[0] == by  # a scan finds changes until 0.05 s after `since`
+
+
 async def test_a_call_that_names_another_file(case: Case) -> None:
     case.deed("call", 20, 30, "Edit g", ("/w/g",))
     assert (await case.judge(25))[0] == "unknown"
