@@ -1,5 +1,6 @@
 -- Starts the Python host and sends messages to it, without waiting for replies.
 local lazy = require("acp_nvim.lazy")
+local autocmds = lazy("acp_nvim.autocmds")
 local building = lazy("acp_nvim.host.building")
 local config = require("acp_nvim.config")
 local log = require("acp_nvim.log")
@@ -27,10 +28,17 @@ local is_ahead = false -- the host was started ahead of its first use, and nothi
 local tail = {}
 ---@type fun(words: string, code: integer, tail: string[])[]
 local listeners = {}
----@type fun(words: string, code: integer, tail: string[]) called after these; this one as long as there was no session
-local last_listener = function(words)
+
+---Tells the user, and their autocommands, that there is no host.
+---@param words string
+---@param code integer
+local function tell(words, code)
   message.error(words)
+  autocmds.fire("AcpError", { text = words, code = code })
 end
+
+---@type fun(words: string, code: integer, tail: string[]) called after these; this one as long as there was no session
+local last_listener = tell
 
 ---@return boolean sent
 local function notify(method, params)
@@ -240,7 +248,7 @@ function M.ensure()
   is_ahead = false
   local problem = not current and not is_left_running() and not await_environment() and start() or nil
   if problem then
-    message.error(problem)
+    tell(problem, -1)
   end
   return problem == nil
 end

@@ -65,8 +65,19 @@ def test_no_python_at_all(tmp_path):
     try:
         assert '"/no/such/python", which cannot be run' in say(editor)
         assert editor.chat_buffer() is None
+        assert ["acp_nvim: " + error["text"] for error in editor.events("AcpError")] == editor.messages()
     finally:
         editor.close()
+
+
+def test_one_that_ends_where_nothing_else_is_loaded_is_told(started):
+    editor = started("exit 3")
+    editor.lua("require('acp_nvim.host.early').start = function() end")
+    editor.lua("require('acp_nvim.host').send('permission_rules', { cwd = '/' })")
+    [error] = editor.wait_until(lambda: editor.events("AcpError"), what="the event")
+    assert editor.lua("return package.loaded['acp_nvim.sessions'] == nil")
+    assert editor.messages() == ["acp_nvim: " + error["text"]]
+    assert error["code"] == 3
 
 
 def test_the_demo_agent_answers(editor_with_host):
