@@ -73,6 +73,21 @@ def test_the_user_decides(
     assert nvim.lua("return #_G.asked") == 1
 
 
+def test_who_types_is_asked_when_they_pause(screen: Callable[..., ScreenEditor], tmp_path: Path) -> None:
+    nvim, script = begun(screen, tmp_path)
+    nvim.command("AcpChat")
+    nvim.keys("inext, 2")
+    nvim.wait_until(lambda: any("you are asked about them when you" in one for one in nvim.messages()), what="news")
+    nvim.keys("<CR>do more")
+    assert nvim.lua("return #_G.asked") == 0
+    assert nvim.buffer_text().splitlines()[-1] == "do more"
+    nvim.keys("<Esc>")
+    nvim.wait_until("#_G.asked == 1", what="a question")
+    nvim.lua("_G.choose(2)")
+    nvim.wait_until(lambda: "done" in nvim.chat_text(), what="the answer to the prompt that waited")
+    assert sent(script) == ["files"]
+
+
 def test_a_start_can_be_cancelled_while_the_user_is_asked(screen: Callable[..., ScreenEditor], tmp_path: Path) -> None:
     nvim, script = begun(screen, tmp_path)
     nvim.wait_until("#_G.asked == 1", what="a question")

@@ -1,6 +1,7 @@
 -- Asks whether to use the MCP servers that a project brings with it: they are programs that run.
 local dialog = require("acp_nvim.dialog")
 local host = require("acp_nvim.host")
+local late = require("acp_nvim.windows.late")
 
 local M = {}
 
@@ -15,10 +16,15 @@ local CHOICES = {
   { answer = "never", words = "never use this content" },
 }
 
+---@param path string
+local function shown(path)
+  return vim.fn.fnamemodify(path, ":~:.")
+end
+
 ---@param event acp.event.ProjectServers
 ---@return string
 local function question(event)
-  local lines = { ("%s names MCP servers for agents:"):format(vim.fn.fnamemodify(event.path, ":~:.")) }
+  local lines = { ("%s names MCP servers for agents:"):format(shown(event.path)) }
   for _, server in ipairs(event.servers) do
     lines[#lines + 1] = ("  %s: %s"):format(server.name, server.words)
   end
@@ -33,13 +39,15 @@ function M.ask(event)
   if #vim.api.nvim_list_uis() == 0 then
     return answer(nil) -- nobody could answer
   end
-  dialog.select(CHOICES, {
-    prompt = question(event),
-    kind = "acp_mcp_servers",
-    format_item = function(choice)
-      return choice.words
-    end,
-  }, answer)
+  late.when_idle(function()
+    dialog.select(CHOICES, {
+      prompt = question(event),
+      kind = "acp_mcp_servers",
+      format_item = function(choice)
+        return choice.words
+      end,
+    }, answer)
+  end, ("%s names MCP servers: you are asked about them when you stop typing"):format(shown(event.path)))
 end
 
 return M

@@ -1,11 +1,12 @@
 -- Opens what the user has asked for once the host or the agent has answered. What opens takes the keys: if the user has
--- typed something else meanwhile, a message is shown instead.
+-- typed something else meanwhile, a message is shown instead. What nobody has asked for waits until the user pauses.
 local lazy = require("acp_nvim.lazy")
 local message = lazy("acp_nvim.message")
 
 local M = {}
 
 local api = vim.api
+local PAUSE_MS = 300
 
 ---@return boolean a key that neither types nor goes anywhere: the user may still be waiting
 local function is_idle(key)
@@ -16,10 +17,8 @@ local function is_idle(key)
   return name:find("MouseMove") ~= nil or name:find("ScrollWheel") ~= nil
 end
 
----Begins to wait for an answer. When it is there, call what is returned: `open` opens the window or the list; `words`,
----shown if the user has typed meanwhile, say what is ready and which command shows it.
----@return fun(open: fun(), words: string)
-function M.wait()
+---@return fun(): boolean ends the watch, and tells whether the user has typed since it began
+local function watch_typing()
   local namespace, has_typed = api.nvim_create_namespace(""), false
   vim.on_key(function(_, typed)
     if typed ~= "" and not is_idle(typed) then
@@ -27,14 +26,48 @@ function M.wait()
       vim.on_key(nil, namespace)
     end
   end, namespace)
-  return function(open, words)
+  return function()
     vim.on_key(nil, namespace)
-    if has_typed then
+    return has_typed
+  end
+end
+
+---Begins to wait for an answer. When it is there, call what is returned: `open` opens the window or the list; `words`,
+---shown if the user has typed meanwhile, say what is ready and which command shows it.
+---@return fun(open: fun(), words: string)
+function M.wait()
+  local has_typed = watch_typing()
+  return function(open, words)
+    if has_typed() then
       message.news(words, vim.log.levels.INFO)
     else
       open()
     end
   end
+end
+
+---@return boolean what opens now interrupts nothing: Normal mode, or a prompt that is still empty
+local function is_free()
+  local now = api.nvim_get_mode()
+  if now.blocking or vim.fn.getcmdwintype() ~= "" then
+    return false
+  end
+  local is_prompt = now.mode == "i" and vim.bo.filetype == "acp_prompt"
+  return now.mode == "n" or is_prompt and vim.fn.wordcount().bytes == 0
+end
+
+---Calls `open`, which asks what the user does not expect to be asked, once they have typed nothing for a moment.
+---@param words? string shown if that is not at once
+function M.when_idle(open, words)
+  local has_typed = watch_typing()
+  vim.defer_fn(function()
+    if not has_typed() and is_free() then
+      return open()
+    elseif words then
+      message.news(words, vim.log.levels.INFO)
+    end
+    M.when_idle(open)
+  end, PAUSE_MS)
 end
 
 return M
