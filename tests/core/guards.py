@@ -2,9 +2,32 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
+import os
+from unittest.mock import patch
 
 from acp_nvim.process.guarding import Guard
+from tests.support.processes import MARK
+
+
+def share_guard(guard: Guard) -> None:
+    """Start the guard process, for all hosts of this test process, unless it runs: to start it takes 20 ms.
+
+    It is not of the test that needs it first: it has no mark.
+    """
+    with patch.dict(os.environ):
+        os.environ.pop(MARK, None)
+        guard.pid_is_free("nothing")
+        guard.forget("nothing")
+    atexit.unregister(close_guard)
+    atexit.register(close_guard, guard)
+
+
+def release_guard(guard: Guard) -> None:
+    """At the end of a host. If something is watched even now, the guard has to end it."""
+    if repr(guard) != "<Guard of nothing>":
+        close_guard(guard)
 
 
 def close_guard(guard: Guard) -> None:

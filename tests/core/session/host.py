@@ -12,8 +12,9 @@ import anyio
 import anyio.abc
 
 from acp_nvim.app import App
+from acp_nvim.process.guarding import guard_of_host
 from acp_nvim.ui import events
-from tests.core.guards import close_guard, close_log
+from tests.core.guards import close_log, release_guard, share_guard
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.fake_editor import FakeEditor
 from tests.support.processes import look_at, open_files
@@ -29,6 +30,7 @@ class Host:
         self.cwd.mkdir()
         self.editor = FakeEditor()
         self.app = App(self.editor, tasks)
+        share_guard(guard_of_host())
         self.scripts: dict[str, AgentScript] = {}
         self.config: dict[str, Any] = {"agents": {}, "mcp": {"enabled": False}}
         self.log_path = directory / "log" / "acp_nvim.log"
@@ -146,7 +148,7 @@ class Host:
     def close(self) -> None:
         """After the app has ended: nothing that it started is left."""
         self.app.close()
-        close_guard(self.app.peers._guard)
+        release_guard(guard_of_host())
         close_log()
         pids = [
             pid for script in self.scripts.values() for name in ("started", "spawned") for pid in script.notes(name)
