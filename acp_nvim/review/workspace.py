@@ -67,6 +67,7 @@ class Workspace:
         self._troubles: dict[StateKind, str] = {}
         self._unwritten: list[Checkpoint] = []
         self._saving = anyio.Lock()
+        self._stored: SavedReview | None = None  # what is stored; None if that is unknown
 
     async def add(self, checkpoint: Checkpoint) -> None:
         """Store a checkpoint and its contents. If that fails, keep it in memory, and notify the user."""
@@ -119,10 +120,14 @@ class Workspace:
             entry.store_texts(contents)
         saved = SavedReview([EntryRecord.of(one) for one in entries], turns)
         await contents.flush()
+        if saved == self._stored:  # most changes are in one workspace of many
+            return
+        self._stored = None
         blobs = (blob for entry in saved.entries for blob in (entry.base, entry.current))
         oids = [blob.oid for blob in blobs if blob is not None and is_stored(blob)]
         await self.scanner.shadow.hold("review-" + self.saved.name, oids, [turn.snapshot for turn in turns])
         await self.saved.save(saved)
+        self._stored = saved
 
     def complain(self, kind: StateKind, error: Exception) -> bool:
         """Notify the user why something cannot be written, once a reason; return False if the caller has to word it."""
@@ -144,6 +149,7 @@ class Workspace:
 
     async def take_over(self) -> SavedReview:
         """Return what dead Neovims left to review; nothing if that cannot be read."""
+        self._stored = None
         try:
             return await self.saved.take_over()
         except OSError as error:

@@ -14,7 +14,8 @@ from acp_nvim.review import storage
 from acp_nvim.review.change import ChangeRecord
 from acp_nvim.review.contents import is_stored
 from acp_nvim.review.storage import Checkpoint, CheckpointStore, EntryRecord, OpenTurn, ReviewStore, SavedReview
-from acp_nvim.snapshots.snapshot import Blob, Snapshot
+from acp_nvim.snapshots.snapshot import Blob, Snapshot, SnapshotError
+from tests.core.review.desk import running_desk
 
 pytestmark = pytest.mark.anyio
 
@@ -118,3 +119,38 @@ async def test_an_open_turn_that_cannot_be_continued_is_not_believed(
 @pytest.mark.parametrize("oid", ["", "stat 1:2:3:4.5:6"])
 def test_a_name_made_of_stat_is_no_content(oid: str) -> None:
     assert not is_stored(Blob(oid, 0o100644))
+
+
+async def test_only_what_has_changed_is_written_again_and_what_failed_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with running_desk(tmp_path) as desk:
+        workspace = desk.reviews.workspaces.at(str(desk.cwd))
+        shadow, held = workspace.scanner.shadow, []
+        hold = shadow.hold
+
+        async def noting(name: str, oids: list[str], snapshots: list[Snapshot]) -> None:
+            held.append(oids)
+            if len(held) == 2:
+                raise SnapshotError("it is full")
+            await hold(name, oids, snapshots)
+
+        desk.put("f", b"one\n")
+        await desk.begin_turn()
+        await desk.fs_write("f", lambda text: text + "two\n")
+        await desk.end_turn()
+        monkeypatch.setattr(shadow, "hold", noting)
+        await desk.reviews.keep()
+        held.clear()
+        for _ in range(3):
+            await desk.reviews.keep()
+        assert held == []
+        desk.put("g", b"one\n")
+        await desk.begin_turn()
+        await desk.fs_write("g", lambda text: text + "two\n")
+        held[:] = [[]]
+        for _ in range(3):  # the first of them fails
+            await desk.reviews.keep()
+        assert len(held) == 3
+        assert held[1] == held[2]
+        await desk.end_turn()
