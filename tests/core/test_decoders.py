@@ -12,6 +12,7 @@ import msgspec
 from acp_nvim.acp import fields, schema_common, schema_v1, schema_v2
 from acp_nvim.agents import definition
 from acp_nvim.rpc import settings
+from tests.core.task_sites import trees
 from tests.support.places import ROOT
 
 PACKAGE = ROOT / "acp_nvim"
@@ -73,9 +74,9 @@ def calls_in_functions(tree: ast.Module) -> list[tuple[int, str]]:
 def test_no_other_module_prepares_types() -> None:
     complaints = [
         f"{path.relative_to(PACKAGE)}:{line}: {name}"
-        for path in PACKAGE.rglob("*.py")
+        for path, tree in trees(PACKAGE, *NAMES, *DECODES)
         if path.name != "decoders.py" and path.relative_to(PACKAGE).parts[0] not in APART
-        for line, name in calls_in_functions(ast.parse(path.read_text(encoding="utf-8")))
+        for line, name in calls_in_functions(tree)
     ]
     assert complaints == []
 

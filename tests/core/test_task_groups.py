@@ -23,7 +23,7 @@ def complaints(root: Path) -> list[str]:
     """Every task that is started past the rule."""
     return [
         f"{path.relative_to(root)}:{line}: {words}"
-        for path, tree in trees(root)
+        for path, tree in trees(root, "create_task_group", "start_soon", *ASYNCIO)
         if path.relative_to(root).parts[0] not in ("demo_agent", "replay")
         for line, words in _complaints(str(path.relative_to(root)), tree)
     ]
