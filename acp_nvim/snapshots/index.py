@@ -119,12 +119,23 @@ class Index:
             # without the option git runs `git status` in submodules, which the copy of the user's index has at first
             return await ask("diff-files", "--name-only", "--ignore-submodules=all")
 
-        changed, new = await together(
-            ask_changed, lambda: ask("ls-files", "--others", "--exclude-standard", output=others)
-        )
+        async def ask_others() -> list[bytes]:
+            if await self._store.blocking(self._is_empty):
+                return []
+            return await ask("ls-files", "--others", "--exclude-standard", output=others)
+
+        changed, new = await together(ask_changed, ask_others)
         if others.full:
             raise LimitError(TOO_MANY)
         return Differences(changed, new)
+
+    def _is_empty(self) -> bool:
+        """Return whether the inspected part of the work tree has no files that git would look at. Blocks."""
+        try:
+            with os.scandir(os.path.join(os.fsencode(self._top), self._within)) as entries:
+                return all(entry.name == b".git" for entry in entries)
+        except OSError:
+            return False  # git says what is wrong
 
     async def tree(self) -> str | None:
         """Return the tree of the files in the index; None when there is none."""
