@@ -57,7 +57,11 @@ def test_what_is_seen_can_be_sent_although_the_line_is_not_utf_8() -> None:
 
 
 plain = st.none() | st.booleans() | st.integers() | st.text(max_size=5)
-values = st.recursive(plain, lambda inner: st.lists(inner) | st.dictionaries(st.text(max_size=3), inner), max_leaves=8)
+values = st.recursive(
+    plain,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
 names = st.sampled_from(["id", "method", "result", "error", "params", "jsonrpc", "_x"])
 
 

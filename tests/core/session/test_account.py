@@ -65,7 +65,9 @@ def test_older_adapters_have_words_of_their_own(said: dict[str, Any], words: str
 
 @given(
     st.recursive(
-        st.none() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)
+        st.none() | st.integers() | st.text(),
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(), inner, max_size=2),
+        max_leaves=3,
     )
 )
 def test_anything_else_is_malformed(said: Any) -> None:

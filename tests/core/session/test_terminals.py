@@ -357,12 +357,14 @@ async def test_a_hundred_run_at_once_and_each_has_its_own_output_and_end(host: H
     script(
         host,
         """
-running = [prompt.terminal(f"echo {n}; while [ ! -e go ]; do sleep 0.05; done; echo {n}; exit {n}") for n in range(100)]
+os.mkfifo("go")
+go = open("go", "r+b", buffering=0)
+running = [prompt.terminal(f"echo {n}; read line <go; echo {n}; exit {n}") for n in range(100)]
 try:
     prompt.terminal("echo one too many")
 except Error as error:
     agent.note(error=[error.code, error.message])
-open("go", "w").close()
+go.write(b"\\n" * 100)
 calls = [agent.call("terminal/wait_for_exit", dict(sessionId=prompt.session_id, terminalId=one)) for one in running]
 agent.note(codes=[call.result()["exitCode"] for call in calls])
 agent.note(outputs=[prompt.ask_terminal("output", one)["output"] for one in running])
