@@ -15,7 +15,7 @@ from acp_nvim.acp.diff import FileChange
 from acp_nvim.review import named_files
 from acp_nvim.review.named_files import NamedFiles
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.snapshots import users_index, work_tree
+from acp_nvim.snapshots import work_tree
 from acp_nvim.snapshots.objects import LooseObjects
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
@@ -120,10 +120,8 @@ async def test_two_sessions_in_one_directory(host: Host) -> None:
     check_log(host)
 
 
-async def test_a_command_that_changes_more_files_than_are_changed_one_by_one(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(users_index, "STAGED_FILES", 100)
+async def test_a_command_that_changes_so_many_files_that_the_index_is_written(host: Host) -> None:
+    assert work_tree.FOLD_FILES < 110
     before = {f"d{number % 40}/f{number}": b"old\nlines\n" for number in range(110)}
     after = {name: b"NEW\nlines\n" for name in before}
     work = Work(before, after, "sed -i s/old/NEW/ d*/*", {name: ("modify", 1, 1, None) for name in before})
