@@ -145,10 +145,11 @@ class Host:
         """The answers that an agent got to its requests."""
         return [one for one in self.scripts[name].received() if "method" not in one]
 
-    def close(self) -> None:
-        """After the app has ended: nothing that it started is left."""
+    def close(self, is_last: bool = True) -> None:
+        """After the app has ended: nothing that it started is left. The guard is of all hosts, until the last ends."""
         self.app.close()
-        release_guard(guard_of_host())
+        if is_last:
+            release_guard(guard_of_host())
         close_log()
         pids = [
             pid for script in self.scripts.values() for name in ("started", "spawned") for pid in script.notes(name)
@@ -172,5 +173,5 @@ async def running_host(directory: Path, beside: Host | None = None) -> AsyncIter
                 tasks.cancel_scope.cancel()
     finally:
         if host is not None:
-            host.close()
+            host.close(is_last=beside is None)
             assert beside or open_files(host.log_path.parent.with_name("state")) == []
