@@ -58,10 +58,11 @@ function M.waiting(session)
   return list
 end
 
-local function close_views(id)
+---@param is_answered? boolean by the user
+local function close_views(id, is_answered)
   visibility.forget(id)
   chat_visibility.forget(id)
-  reader.over(id)
+  reader.over(id, is_answered)
   previews.done(id)
 end
 
@@ -122,7 +123,7 @@ local function close(one, outcome)
   if not one.answered then
     withdrawn[one.session] = vim.uv.hrtime()
   end
-  close_views(one.request.id)
+  close_views(one.request.id, one.answered)
   draw(one, outcome)
 end
 
@@ -239,7 +240,7 @@ function M.answer(id, option_id)
     if option.option_id == option_id then
       one.answered = requests.answer(id, option_id)
       if one.answered then
-        close_views(id)
+        close_views(id, true)
       end
       refresh_keys(sessions.get(one.session))
       on_change()

@@ -333,6 +333,23 @@ def test_the_keys_of_the_chat_answer_in_the_float(screen, keys, option):
     assert [one["params"]["option_id"] for one in sent] == [option]
 
 
+def test_the_float_keeps_the_keys_of_its_user_when_the_request_is_withdrawn(screen):
+    editor = hidden(screen)
+    file = editor.api("get_current_win")
+    editor.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'one', 'two' })")
+    apply(editor, asked(1))
+    shown(editor)
+    editor.lua('require("acp_nvim.permission.commands").focus()')
+    apply(editor, done(1, option_id=None))
+    editor.wait_for("This request is over")
+    editor.keys("arxdd1")
+    assert editor.lua("return vim.api.nvim_buf_get_lines(vim.fn.winbufnr(...), 0, -1, true)", file) == ["one", "two"]
+    assert answers(editor) == []
+    editor.type("q")
+    gone(editor)
+    assert editor.api("get_current_win") == file
+
+
 def test_a_float_that_the_user_closed_comes_back_with_the_next_request(screen):
     editor = hidden(screen)
     editor.command("split")

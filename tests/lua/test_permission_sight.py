@@ -198,8 +198,27 @@ def test_the_reader_goes_when_the_request_is_over(screen):
     ask(editor, large())
     editor.type("a")
     editor.wait_for(REST)
+    editor.command("wincmd p")
     apply(editor, done(1, option_id=None))
     editor.wait_until(lambda: not editor.find("demo asks"), what="no reader")
+
+
+def test_the_reader_keeps_the_keys_of_its_user_when_the_request_is_over(screen):
+    editor = start(screen)
+    chat = editor.api("get_current_win")
+    ask(editor, large(), asked(1, 2, 8))
+    editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 0 })")
+    stays(editor)
+    editor.type("a")
+    editor.wait_for(REST)
+    apply(editor, done(1, option_id=None))
+    editor.keys("r")  # not the next request
+    assert answers(editor) == []
+    editor.wait_for("demo asked · q back")
+    editor.wait_for("This request is over")
+    editor.type("q")
+    editor.wait_until(lambda: editor.api("get_current_win") == chat, what="the chat again")
+    editor.wait_until(lambda: not editor.find("demo asked"), what="no reader")
 
 
 # --- keys that nobody looks at ---------------------------------------------------------------------------------------

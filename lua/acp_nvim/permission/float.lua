@@ -134,8 +134,10 @@ local function map_keys(bufnr, request)
   end)
   for _, key in ipairs(#previews.of_request(request.id) > 0 and config.keys("preview") or {}) do
     temporary_keymaps.map(bufnr, "n", key, function()
-      vim.cmd.wincmd("p")
-      preview_view.open(request.id)
+      if M.shown() then
+        vim.cmd.wincmd("p")
+        preview_view.open(request.id)
+      end
     end, "acp: preview")
   end
   for _, key in ipairs(config.keys("close")) do
@@ -145,11 +147,16 @@ local function map_keys(bufnr, request)
   end
 end
 
----Shows the oldest waiting request, or closes the float. Call it with `:noautocmd`.
+---Shows the oldest waiting request, or closes the float. If it holds the focus when the request is withdrawn, it stays:
+---keys that are being typed must not reach another window. Call it with `:noautocmd`.
 function M.draw()
   local list = unseen()
   local win = window.window()
-  if win and (#list == 0 or api.nvim_win_get_tabpage(win) ~= api.nvim_get_current_tabpage()) then
+  if #list == 0 and is_inside() and shown and not permission.get(shown.id) then
+    local key = config.keys("close")[1]
+    local words = { "This request is over. Nothing is sent." }
+    return window.show({ lines = words, highlights = {}, title = "Over", answers = key and key .. " back" or "" })
+  elseif win and (#list == 0 or api.nvim_win_get_tabpage(win) ~= api.nvim_get_current_tabpage()) then
     window.close()
   end
   if #list == 0 then

@@ -27,6 +27,7 @@ local TIMER_MS = 20 -- by which a timer may be early or late
 ---@field rows table<integer, string> row -> option_id
 ---@field key? string that was pressed to allow
 ---@field border? string text of its border
+---@field is_over? boolean the request needs no answer any more
 
 ---@type acp.Reader?
 local open
@@ -47,19 +48,21 @@ local function height_of(now)
   return vim.fn.getwininfo(now.win)[1].height -- without its 'winbar'
 end
 
----Shows the position in the request and the keys, in the border or in 'winbar'.
-local function describe()
-  local now = reader()
-  if not now then
-    return
-  end
+---@param now acp.Reader
+---@return string title the position in the request, and the keys that do not allow
+---@return string words what the key that allows does
+local function border_of(now)
   local request, height = now.one.request, height_of(now)
   local page = math.max(1, math.ceil(vim.fn.line("w$", now.win) / height))
   local pages = math.max(1, math.ceil(api.nvim_buf_line_count(now.bufnr) / height))
   local agent = (sessions.get(now.one.session) or {}).agent or "the agent"
-  local reject = answer_keys.first_of(request, "reject_once") and config.keys("reject_once")[1]
   local close = config.keys("close")[1]
-  local others = (reject and (" · %s reject"):format(reject) or "") .. (close and (" · %s back"):format(close) or "")
+  local back = close and (" · %s back"):format(close) or ""
+  if now.is_over then
+    return (" %s asked%s "):format(agent, back), " This request is over. Nothing is sent. "
+  end
+  local reject = answer_keys.first_of(request, "reject_once") and config.keys("reject_once")[1]
+  local others = (reject and (" · %s reject"):format(reject) or "") .. back
   local title = (" %s asks · %d/%d%s "):format(agent, page, pages, others)
   local key = now.key or "the key"
   local before, after = " All of it has been on the screen: ", ("press %s to allow "):format(key)
@@ -68,7 +71,16 @@ local function describe()
     after = ("press %s again to see the rest (%d/%d) "):format(key, math.min(page + 1, pages), pages)
   end
   local fits = vim.fn.strdisplaywidth(before .. after) <= api.nvim_win_get_width(now.win)
-  local words = (fits and before or " ") .. after
+  return title, (fits and before or " ") .. after
+end
+
+---Shows the position in the request and the keys, in the border or in 'winbar'.
+local function describe()
+  local now = reader()
+  if not now then
+    return
+  end
+  local title, words = border_of(now)
   if now.border == title .. words then
     return -- each change makes Neovim draw the window again
   end
@@ -149,7 +161,7 @@ end
 local function answers_with(choose)
   return function()
     local now = reader()
-    local request = now and now.one.request
+    local request = now and not now.is_over and now.one.request
     local option_id = request and choose(request)
     if not now or not request or not option_id then
       return
@@ -212,7 +224,7 @@ end
 function M.refresh(one)
   local now = reader()
   if now and now.one.request.id == one.request.id and now.one ~= one then
-    now.one = one
+    now.one, now.is_over = one, nil
     fit(now)
     map_keys(now)
   end
@@ -231,12 +243,19 @@ function M.close()
   end
 end
 
----@param id integer of a request that is closed
-function M.over(id)
+---Closes the window of a request that is closed. If the user is there and has not answered, it stays without an answer: the
+---keys that they are typing must not reach their file, or another request.
+---@param id integer
+---@param is_answered? boolean by the user
+function M.over(id, is_answered)
   local now = reader()
-  if now and now.one.request.id == id then
-    M.close()
+  if not now or now.one.request.id ~= id then
+    return
+  elseif is_answered or api.nvim_get_current_win() ~= now.win then
+    return M.close()
   end
+  now.is_over = true
+  describe()
 end
 
 visibility.locate_with({
@@ -257,11 +276,15 @@ visibility.locate_with({
   end,
 })
 
-api.nvim_create_autocmd({ "VimResized", "WinScrolled" }, {
+api.nvim_create_autocmd({ "VimResized", "WinScrolled", "WinEnter" }, {
   group = api.nvim_create_augroup("acp_nvim.permission.reader", {}),
   callback = function(event)
     local now = reader()
-    if now and event.event == "VimResized" then
+    if now and event.event == "WinEnter" then
+      if now.is_over and api.nvim_get_current_win() ~= now.win then
+        vim.schedule(M.close)
+      end
+    elseif now and event.event == "VimResized" and not now.is_over then
       fit(now)
     elseif now then
       describe()
