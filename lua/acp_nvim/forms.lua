@@ -8,6 +8,7 @@ local fields = require("acp_nvim.forms.fields")
 local help = require("acp_nvim.chat.help")
 local host = require("acp_nvim.host")
 local keymaps = require("acp_nvim.keymaps")
+local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local questions = require("acp_nvim.forms.questions")
 local sessions = require("acp_nvim.sessions")
@@ -114,11 +115,15 @@ function M.asked(session, event)
   local question, new = questions.add(session.key, event.block, event.request)
   window.draw_block(question)
   if new then
-    vim.schedule(function()
-      if is_at(session) and not question.outcome and vim.fn.state("m") == "" then
+    late.when_idle(
+      function()
         M.open(question.request.id)
+      end,
+      nil,
+      function()
+        return not question.outcome and is_at(session)
       end
-    end)
+    )
   end
   return new
 end

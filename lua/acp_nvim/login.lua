@@ -5,6 +5,7 @@ local autocmds = require("acp_nvim.autocmds")
 local choice = require("acp_nvim.login.choice")
 local command_line_window = require("acp_nvim.windows.command_line")
 local host = require("acp_nvim.host")
+local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
 local terminal = require("acp_nvim.login.terminal")
@@ -14,12 +15,15 @@ local M = {}
 
 ---@type table<string, acp.SignInMethod[]> methods by agent name
 local known = {}
----@type table<string, { method?: string }> sign-ins that the user has started with a command, by agent name
+---@type table<string, { method?: string, on_answer: acp.OnAnswer }> sign-ins that the user has started, by agent name
 local asked = {}
+---@type table<string, acp.OnAnswer> by the agent name of a sign-in that has begun: opens its terminal
+local begun = {}
 
 ---Begins with a method, after asking for the variables that it needs.
 local function begin(need, method)
   local function send(values)
+    begun[need.agent] = late.wait()
     local current = sessions.current()
     local is_here = current and current.agent == need.agent
     host.send("login", {
@@ -30,7 +34,7 @@ local function begin(need, method)
       values = values,
     })
   end
-  if method.kind == "env_var" or method.kind == "api_key" then
+  if choice.asks(method) then
     choice.variables(need.agent, method, send)
   else
     send()
@@ -55,19 +59,24 @@ end
 
 ---Continues a sign-in that the user has started with a command.
 ---@param word? string id or name of a method
-local function resume(need, word)
+---@param on_answer acp.OnAnswer
+local function resume(need, word, on_answer)
   local method = word and vim.iter(need.methods):find(function(one)
     return one.id == word or one.name == word
   end)
-  if method then
+  if method and not choice.asks(method) then
     begin(need, method)
-  elseif word then
+  elseif word and not method then
     local known = table.concat(ids(need.methods), ", ")
     message.error(("%s has no sign-in method %q (it has: %s)"):format(need.agent, word, known))
-  elseif choice.is_possible() then
-    choose(need)
   else
-    message.news(("%s has sent its sign-in methods: type :AcpLogin again"):format(need.agent), vim.log.levels.INFO)
+    on_answer(function()
+      if method then
+        begin(need, method)
+      else
+        choose(need)
+      end
+    end, ("%s has sent its sign-in methods: type :AcpLogin again"):format(need.agent))
   end
 end
 
@@ -78,8 +87,8 @@ function M.wanted(event)
   if need.asked then
     local started = asked[need.agent]
     asked[need.agent] = nil
-    return vim.schedule(function()
-      resume(need, started and started.method)
+    return started and vim.schedule(function()
+      resume(need, started.method, started.on_answer)
     end)
   end
   local session = sessions.get(need.session)
@@ -90,20 +99,28 @@ function M.wanted(event)
     text = need.reason,
     methods = vim.deepcopy(need.methods),
   })
-  vim.schedule(function()
-    vim.schedule(function() -- after the message about it
-      if session and #need.methods > 0 and choice.is_welcome(session) then
+  if session and #need.methods > 0 then
+    late.when_idle(
+      function()
         choose(need)
+      end,
+      nil,
+      function()
+        return choice.is_welcome(session)
       end
-    end)
-  end)
+    )
+  end
 end
 
 ---@param event acp.Event of type sign_in_terminal
 function M.terminal(event)
-  local ok, problem = pcall(terminal.open, event)
+  local ok, enter = pcall(terminal.open, event)
+  local on_answer = begun[event.agent] or late.wait()
+  begun[event.agent] = nil
   if not ok then
-    host.send("login_ended", { attempt = event.attempt, problem = Lines.one_line(tostring(problem)) })
+    host.send("login_ended", { attempt = event.attempt, problem = Lines.one_line(tostring(enter)) })
+  else
+    on_answer(enter, ("sign in to %s in the terminal below"):format(event.agent))
   end
 end
 
@@ -136,7 +153,7 @@ end
 ---@param method? string id or name
 function M.ask(agent, method)
   if host.ensure() then
-    asked[agent] = { method = method }
+    asked[agent] = { method = method, on_answer = late.wait() }
     host.send("login_methods", { agent = agent, cwd = directory(agent) })
   end
 end
@@ -194,7 +211,7 @@ function M.logout(args)
 end
 
 host.on_exit(function()
-  asked = {}
+  asked, begun = {}, {}
 end)
 
 return M

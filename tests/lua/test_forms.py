@@ -318,6 +318,14 @@ def test_several_wait_and_one_is_chosen(editor, key):
     editor.wait_until(lambda: "Tell me" in shown(editor), what="the other one")
 
 
+def test_a_form_takes_no_keys_of_who_edits_their_prompt(editor, key):
+    editor.focus(editor.session(key, "prompt_bufnr"))
+    editor.apply(asked(key, TEXT))
+    editor.keys("ihello<Esc>")
+    assert editor.prompt_lines(key) == ["hello"]
+    opened(editor)  # in the next pause
+
+
 def test_who_does_not_see_the_chat_is_told(editor, key):
     editor.command("AcpToggle")
     editor.apply(asked(key, TEXT, message="Which one?\nYou know"))

@@ -27,8 +27,13 @@ local function effect(method)
   end
 end
 
+---@return boolean the user is asked for the values of variables
+function M.asks(method)
+  return method.kind == "env_var" or method.kind == "api_key"
+end
+
 ---@return boolean a list may be opened: Neovim is in Normal mode and waits for no more keys
-function M.is_possible()
+local function is_possible()
   local now = api.nvim_get_mode()
   return now.mode == "n" and not now.blocking and vim.fn.getcmdwintype() == ""
 end
@@ -43,7 +48,7 @@ function M.is_welcome(session)
   end
   local now = api.nvim_get_mode()
   local has_just_sent = is_prompt and now.mode == "i" and not now.blocking
-  return has_just_sent or M.is_possible()
+  return has_just_sent or is_possible()
 end
 
 ---@param use fun(method: acp.SignInMethod)

@@ -1,11 +1,8 @@
 -- Runs the program of an agent that signs the user in, in a terminal whose output is not kept.
-local choice = require("acp_nvim.login.choice")
 local command_line_window = require("acp_nvim.windows.command_line")
 local host = require("acp_nvim.host")
 local keymaps = require("acp_nvim.keymaps")
-local message = require("acp_nvim.message")
 local own = require("acp_nvim.windows.own")
-local sessions = require("acp_nvim.sessions")
 
 local M = {}
 
@@ -79,16 +76,17 @@ local function ended(one, code)
   end
 end
 
----Opens a window with the terminal. Raises an error when that is not possible, or the program cannot be run.
+---Opens a window with the terminal, without the focus. Raises an error when that is not possible, or the program cannot be
+---run.
 ---@param event acp.Event of type sign_in_terminal
+---@return fun() enter goes there, to type
 function M.open(event)
   if command_line_window.refuses() then
     error("the command-line window is open", 0)
   end
   local before, inserting = api.nvim_get_current_win(), api.nvim_get_mode().mode == "i"
-  local enters = choice.is_possible() or sessions.of_buffer(api.nvim_get_current_buf()) ~= nil
   vim.cmd(("botright %dnew"):format(math.max(1, math.min(LOGIN_ROWS, math.floor(vim.o.lines / 2)))))
-  local bufnr = api.nvim_get_current_buf()
+  local win, bufnr = api.nvim_get_current_win(), api.nvim_get_current_buf()
   local one = { attempt = event.attempt, bufnr = bufnr, host = host.channel(), before = before, inserting = inserting }
   local ok, result = pcall(vim.fn.jobstart, event.argv, {
     term = true,
@@ -104,7 +102,7 @@ function M.open(event)
   end
   one.job = result
   open[event.attempt] = one
-  own.set_options(api.nvim_get_current_win(), { linebreak = false })
+  own.set_options(win, { linebreak = false })
   vim.bo[bufnr].buflisted = false
   vim.bo[bufnr].bufhidden = "wipe"
   api.nvim_create_autocmd("BufWipeout", {
@@ -116,11 +114,12 @@ function M.open(event)
   })
   pcall(api.nvim_buf_set_name, bufnr, ("acp://login/%s/%d"):format(event.agent, event.attempt))
   keymaps.map(bufnr, "n", "close", wipe, one)
-  if enters then
-    vim.cmd.startinsert()
-  else
-    api.nvim_set_current_win(before)
-    message.news(("sign in to %s in the terminal below"):format(event.agent), vim.log.levels.INFO)
+  api.nvim_set_current_win(before)
+  return function()
+    if api.nvim_win_is_valid(win) then
+      api.nvim_set_current_win(win)
+      vim.cmd.startinsert()
+    end
   end
 end
 

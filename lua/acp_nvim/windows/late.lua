@@ -32,9 +32,11 @@ local function watch_typing()
   end
 end
 
+---@alias acp.OnAnswer fun(open: fun(), words: string)
+
 ---Begins to wait for an answer. When it is there, call what is returned: `open` opens the window or the list; `words`,
 ---shown if the user has typed meanwhile, say what is ready and which command shows it.
----@return fun(open: fun(), words: string)
+---@return acp.OnAnswer
 function M.wait()
   local has_typed = watch_typing()
   return function(open, words)
@@ -49,24 +51,28 @@ end
 ---@return boolean what opens now interrupts nothing: Normal mode, or a prompt that is still empty
 local function is_free()
   local now = api.nvim_get_mode()
-  if now.blocking or vim.fn.getcmdwintype() ~= "" then
+  if now.blocking or vim.fn.getcmdwintype() ~= "" or vim.fn.state("m") ~= "" then -- "m": half of a mapping is typed
     return false
   end
-  local is_prompt = now.mode == "i" and vim.bo.filetype == "acp_prompt"
-  return now.mode == "n" or is_prompt and vim.fn.wordcount().bytes == 0
+  local is_empty = api.nvim_buf_line_count(0) == 1 and api.nvim_get_current_line() == ""
+  return now.mode == "n" or now.mode == "i" and vim.bo.filetype == "acp_prompt" and is_empty
 end
 
 ---Calls `open`, which asks what the user does not expect to be asked, once they have typed nothing for a moment.
 ---@param words? string shown if that is not at once
-function M.when_idle(open, words)
+---@param is_wanted? fun(): boolean called after each pause; once it is false, nothing is opened any more
+function M.when_idle(open, words, is_wanted)
   local has_typed = watch_typing()
   vim.defer_fn(function()
-    if not has_typed() and is_free() then
+    local is_idle = not has_typed() and is_free()
+    if is_wanted and not is_wanted() then
+      return
+    elseif is_idle then
       return open()
     elseif words then
       message.news(words, vim.log.levels.INFO)
     end
-    M.when_idle(open)
+    M.when_idle(open, nil, is_wanted)
   end, PAUSE_MS)
 end
 

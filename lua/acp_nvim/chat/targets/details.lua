@@ -3,6 +3,7 @@ local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
 local decoration = require("acp_nvim.chat.transcript.decoration")
 local keymaps = require("acp_nvim.keymaps")
+local late = require("acp_nvim.windows.late")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
@@ -18,7 +19,7 @@ local FILETYPE = "acp_call"
 local GROUPS = { ["+"] = "AcpDiffAdded", ["-"] = "AcpDiffRemoved", ["@"] = "AcpToolDetail" }
 
 ---The latest request; answers to earlier requests are ignored.
----@type { session: integer, block: integer }?
+---@type { session: integer, block: integer, on_answer: acp.OnAnswer }?
 local wanted
 
 ---@class acp.DetailLines
@@ -187,14 +188,9 @@ local function leave(bufnr, from)
   end
 end
 
----Opens the details that the host has sent, if they are still wanted.
 ---@param event acp.Event of type call_details
 ---@param open_file fun(session: acp.Session, key: string) opens the file under the cursor
-function M.show(session, event, open_file)
-  if not wanted or wanted.session ~= session.key or wanted.block ~= event.block then
-    return
-  end
-  wanted = nil
+local function open_details(session, event, open_file)
   local title = vim.fn.strcharpart(Lines.one_line(event.call.title), 0, limits.terminal_name)
   local bufnr = named.scratch(("acp://call/%d-%d %s"):format(session.key, event.block, title))
   local out = render(event)
@@ -209,11 +205,24 @@ function M.show(session, event, open_file)
   end
 end
 
+---Opens the details that the host has sent, if they are still wanted.
+---@param event acp.Event of type call_details
+---@param open_file fun(session: acp.Session, key: string) opens the file under the cursor
+function M.show(session, event, open_file)
+  local request = wanted
+  if request and request.session == session.key and request.block == event.block then
+    wanted = nil
+    request.on_answer(function()
+      open_details(session, event, open_file)
+    end, "the details of the tool call have come: press the key again")
+  end
+end
+
 ---Requests the details of a tool call from the host, which answers with a `call_details` event.
 ---@param block integer of a tool call
 function M.open(session, block)
   if requests.call_details(session, block) then
-    wanted = { session = session.key, block = block }
+    wanted = { session = session.key, block = block, on_answer = late.wait() }
   else
     message.info("The host that ran this tool call has ended; only what the chat shows is available.")
   end
