@@ -28,6 +28,12 @@ def path(editor):
     return opened
 
 
+def over(editor, path):
+    """Ends the review; the keys go when the user leaves the buffer."""
+    tell(editor, review(path, "none"))
+    editor.command("enew | buffer #")
+
+
 def at(editor, line, keys):
     editor.lua("vim.api.nvim_win_set_cursor(0, { ..., 0 })", line)
     editor.keys(keys)
@@ -42,8 +48,20 @@ def test_they_are_there_while_something_is_left(editor):
         editor.lua(MAPS)
     )
     assert {"n gho", "n ght", "n ghb"} <= set(editor.lua(MAPS))
-    tell(editor, review(path, "none"))
+    over(editor, path)
     assert editor.lua(MAPS) == before
+
+
+def test_a_key_that_comes_after_the_last_hunk_does_not_change_the_file(editor, path):
+    before = editor.buffer_text()
+    tell(editor, review(path, "none"))
+    at(editor, 2, "ghk")
+    at(editor, 2, "ghn")
+    at(editor, 2, "vghr")
+    assert (editor.buffer_text(), editor.api("get_mode")["mode"]) == (before, "n")
+    assert "this buffer has nothing to review" in editor.message()
+    editor.command("enew | buffer #")
+    assert not [name for name in editor.lua(MAPS) if "gh" in name]
 
 
 def test_an_alternative_that_the_user_has_mapped_is_left_alone(editor):
@@ -59,18 +77,18 @@ def test_an_alternative_that_the_user_has_mapped_is_left_alone(editor):
     at(editor, 1, "ghn")
     assert editor.api("win_get_cursor", 0)[0] > 1
     editor.keys("ghp")
-    tell(editor, review(path, "none"))
+    over(editor, path)
     assert editor.lua(MAPS) == before
 
 
 def test_they_give_back_what_they_cover(editor, path):
-    tell(editor, review(path, "none"))
+    over(editor, path)
     editor.command("nmap <buffer> ghk <Cmd>let g:mine = 'n'<CR>")
     editor.lua("vim.keymap.set('x', 'ghk', function() vim.g.mine = 'x' end, { buffer = 0 })")
     tell(editor, review(path, hunks=TWO))
     at(editor, 2, "ghk")
     assert len(editor.sent("review")) == 1
-    tell(editor, review(path, "none"))
+    over(editor, path)
     editor.keys("ghk")
     assert editor.lua("return vim.g.mine") == "n"
     editor.keys("vghk")
@@ -80,7 +98,7 @@ def test_they_give_back_what_they_cover(editor, path):
 
 def test_what_the_user_maps_meanwhile_stays(editor, path):
     editor.command("nmap <buffer> ghk <Cmd>let g:mine = 1<CR>")
-    tell(editor, review(path, "none"))
+    over(editor, path)
     editor.keys("ghk")
     assert editor.lua("return vim.g.mine") == 1
 
@@ -92,7 +110,7 @@ def test_a_buffer_that_is_opened_again_has_them_again(editor, path):
     tell(editor, review(path, hunks=TWO))
     at(editor, 2, "ghk")
     assert len(editor.sent("review")) == 1
-    tell(editor, review(path, "none"))
+    over(editor, path)
     assert not [name for name in editor.lua(MAPS) if "gh" in name]
 
 

@@ -129,6 +129,6 @@ def test_it_goes_with_whoever_would_do_it(editor: Callable[..., HeadlessEditor],
     else:
         nvim.command(end)
     nvim.wait_until(lambda: not has_marks(nvim), what="no preview")
-    assert "ghk" not in [
-        one["lhs"] for one in nvim.api("buf_get_keymap", nvim.lua("return vim.fn.bufnr('main.py')"), "n")
-    ]
+    file = nvim.lua("return vim.fn.bufnr('main.py')")
+    nvim.command("enew")
+    assert "ghk" not in [one["lhs"] for one in nvim.api("buf_get_keymap", file, "n")]

@@ -5,6 +5,9 @@ local temporary_keymaps = require("acp_nvim.temporary_keymaps")
 
 local M = {}
 
+local api = vim.api
+local GROUP = api.nvim_create_augroup("acp_nvim.hunks.keys", {})
+
 ---@class acp.HunkKey
 ---@field action string of the configuration
 ---@field modes string[]
@@ -18,22 +21,13 @@ local mapped = {}
 ---@param index integer of the key among those of its action
 ---@return boolean the key is an alternative, and the user has mapped it: gitsigns.nvim is often given `]h`
 local function is_users(bufnr, mode, key, index)
-  return index > 1 and vim.api.nvim_buf_call(bufnr, function()
+  return index > 1 and api.nvim_buf_call(bufnr, function()
     return vim.fn.maparg(key, mode) ~= ""
   end)
 end
 
----Sets the keys of one kind in a buffer. Keys of a preview take the place of those of a review.
----@param kind "preview"|"review"
----@param keys? acp.HunkKey[] nil: remove them
-function M.give(bufnr, kind, keys)
-  local all = wanted[bufnr] or {}
-  all[kind] = keys
-  wanted[bufnr] = next(all) and all or nil
-  local now = all.preview or all.review
-  if mapped[bufnr] == now and (not now or temporary_keymaps.covers(bufnr)) then
-    return
-  end
+---@param now? acp.HunkKey[]
+local function map(bufnr, now)
   temporary_keymaps.unmap(bufnr)
   mapped[bufnr] = now
   for _, action in ipairs(now or {}) do
@@ -48,6 +42,38 @@ function M.give(bufnr, kind, keys)
   end
 end
 
+---Removes the keys once the user leaves the buffer, unless they are wanted again.
+local function unmap_later(bufnr)
+  api.nvim_clear_autocmds({ group = GROUP, buffer = bufnr })
+  api.nvim_create_autocmd("BufLeave", {
+    group = GROUP,
+    buffer = bufnr,
+    once = true,
+    callback = function()
+      if not wanted[bufnr] then
+        map(bufnr, nil)
+      end
+    end,
+  })
+end
+
+---Sets the keys of one kind in a buffer. Keys of a preview take the place of those of a review. In the current buffer the
+---last keys stay until the user leaves it: without its mapping, a `ghk` that they type next replaces a character by "k".
+---@param kind "preview"|"review"
+---@param keys? acp.HunkKey[] nil: remove them
+function M.give(bufnr, kind, keys)
+  local all = wanted[bufnr] or {}
+  all[kind] = keys
+  wanted[bufnr] = next(all) and all or nil
+  local now = all.preview or all.review
+  if mapped[bufnr] == now and (not now or temporary_keymaps.covers(bufnr)) then
+    return
+  elseif not now and bufnr == api.nvim_get_current_buf() then
+    return unmap_later(bufnr)
+  end
+  map(bufnr, now)
+end
+
 ---Lists keys with their descriptions.
 ---@param prefix string of their names in the configuration
 function M.help(prefix, title)
@@ -60,7 +86,7 @@ function M.help(prefix, title)
       table.insert(chunks, { option.doc .. "\n" })
     end
   end
-  vim.api.nvim_echo(chunks, false, {})
+  api.nvim_echo(chunks, false, {})
 end
 
 return M

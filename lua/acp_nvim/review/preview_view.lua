@@ -212,6 +212,9 @@ end
 
 ---Jumps by as many hunks as the count says, also into other files of the request.
 function M.step(backwards)
+  if not M.previews(api.nvim_get_current_buf())[1] then
+    return message.info("nothing is asked about this file any more")
+  end
   jump.step(view, backwards, open_next)
 end
 
