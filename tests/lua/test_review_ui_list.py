@@ -161,8 +161,18 @@ def test_it_closes_itself_when_nothing_is_left(editor, files):
     editor.command("AcpReview")
     tell(editor, *[review(path, "none") for path in files.values()])
     assert "nothing is left to review" in editor.message()
-    assert editor.lua("return #vim.api.nvim_list_wins()") == 1
+    editor.wait_until("#vim.api.nvim_list_wins() == 1", what="the end of the list")
     assert editor.lua("return vim.bo.filetype") == ""
+
+
+def test_its_last_keys_do_not_reach_another_window(editor, files):
+    editor.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'one' })")
+    file = editor.api("get_current_buf")
+    editor.command("AcpReview")
+    tell(editor, *[review(path, "none") for path in files.values()])
+    editor.keys("<CR>ghkdd")
+    assert editor.buffer_text(file) == "one"
+    editor.wait_until("vim.bo.filetype == ''", what="the end of the list, in the next pause")
 
 
 def test_it_closes_in_the_last_window_too(editor, files):

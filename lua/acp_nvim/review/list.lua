@@ -6,6 +6,7 @@ local config = require("acp_nvim.config")
 local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
 local highlights = require("acp_nvim.highlights")
+local late = require("acp_nvim.windows.late")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
@@ -186,7 +187,7 @@ local function new_list()
     end
   end
   map("open", "open this file", function()
-    local row = rows[api.nvim_win_get_cursor(0)[1]]
+    local row = rows[api.nvim_win_get_cursor(0)[1]] or {}
     if row.folds then
       toggle()
     elseif row.path then
@@ -241,6 +242,23 @@ function M.open()
   api.nvim_win_set_cursor(0, { line_of(path) or 1, 0 })
 end
 
+---@return boolean the list is there, and no file is left
+local function is_over()
+  return list ~= nil and api.nvim_buf_is_valid(list) and #files.all() == 0
+end
+
+---Closes the list, in which no file is left. If the user is in it, it waits for a pause: the keys that they are typing must
+---not reach another window.
+local function close_later()
+  message.info("nothing is left to review")
+  if api.nvim_get_current_buf() == list then
+    fill(list)
+    late.when_idle(close, nil, is_over)
+  else
+    close()
+  end
+end
+
 files.on_change(function()
   if not list or refreshing then
     return
@@ -248,12 +266,9 @@ files.on_change(function()
   refreshing = true
   vim.schedule(function() -- once for all changes of a batch
     refreshing = false
-    if not list or not api.nvim_buf_is_valid(list) then
-      return
-    elseif #files.all() == 0 then
-      close()
-      message.info("nothing is left to review")
-    else
+    if is_over() then
+      close_later()
+    elseif list and api.nvim_buf_is_valid(list) then
       fill(list)
     end
   end)
