@@ -180,6 +180,7 @@ def test_what_was_left_in_another_neovim_is_asked_for(editor):
     editor.wait_until("vim.bo.filetype == 'acp_review'", what="the list")
     tell(editor, review(path, "none"))
     assert "nothing is left to review" in editor.message()
+    editor.wait_until("vim.bo.filetype == ''", what="the end of the list")
     editor.lua("_G.channel = 2")
     editor.command("AcpReview next")
     assert len(editor.sent("review_load")) == 2
