@@ -50,6 +50,15 @@ class Desk:
         git(self.cwd, "add", "-A")
         git(self.cwd, "commit", "-q", "--allow-empty", "-m", "first")
 
+    def go_on_in(self, name: str) -> None:
+        """A directory of its own in the project, with a session of its own; buffers of others stay."""
+        self.cwd = self.nvim.project / name.replace(" ", "-")
+        self.cwd.mkdir()
+        ready = len(self.nvim.events("AcpSessionReady"))
+        self.nvim.command(f"enew | cd {self.cwd}")
+        self.nvim.lua('assert(require("acp_nvim.host.client").session("it", true))')
+        self.nvim.wait_until(lambda: len(self.nvim.events("AcpSessionReady")) > ready, what="the session")
+
     def do(self, work: Work, way: str) -> None:
         """The agent does that work, to the end of its turn."""
         ends = len(self.nvim.events("AcpTurnEnd"))
@@ -84,6 +93,7 @@ class Desk:
         return {
             Path(one["path"]).relative_to(self.cwd).as_posix(): (one["operation"], one["added"], one["removed"])
             for one in self.nvim.events("AcpFileChanged")
+            if Path(one["path"]).is_relative_to(self.cwd)
         }
 
     def until_told(self, shown: Mapping[str, Any]) -> None:

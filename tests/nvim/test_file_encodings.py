@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -74,10 +74,12 @@ SAMPLES = {
 }
 
 
-@pytest.fixture
-def nvim(editor: Callable[..., HeadlessEditor]) -> HeadlessEditor:
-    """A Neovim with nothing but defaults."""
-    return editor(plugin=False)
+@pytest.fixture(scope="module")
+def nvim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HeadlessEditor]:
+    """A Neovim with nothing but defaults; each test wipes its buffers before it opens one."""
+    started = HeadlessEditor(tmp_path_factory.mktemp("nvim"), plugin=False)
+    yield started
+    started.close()
 
 
 def agree(nvim: HeadlessEditor, path: Path, data: bytes) -> None:

@@ -9,15 +9,11 @@ import pytest
 
 from tests.nvim.reviewing import Desk
 from tests.support.agent_scripts import agent_script
+from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import AGENT, NEW, OLD, WAYS, WORKS, look
+from tests.support.five_ways import AGENT, NEW, OLD, WAYS, WORKS, Work, look
 
-CASES = [
-    pytest.param(WORKS[name], way, id=f"{name}-{way}")
-    for name in ("edits", "a deletion", "a new name and an edit", "modes", "bytes")
-    for way in WAYS
-    if way != "fs/write" or WORKS[name].is_written
-]
+WORKED = ("edits", "a deletion", "a new name and an edit", "modes", "bytes")
 
 
 @pytest.fixture
@@ -26,9 +22,19 @@ def desk(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Desk:
     return Desk(editor, agent_script(tmp_path, AGENT))
 
 
-@pytest.mark.parametrize("is_open", [False, True], ids=["closed", "open"])
-@pytest.mark.parametrize(("work", "way"), CASES)
-def test_the_same_review_in_five_ways(desk: Desk, work, way, is_open) -> None:
+@pytest.mark.parametrize("way", WAYS)
+def test_the_same_review_in_five_ways(desk: Desk, way: str) -> None:
+    for name in WORKED:
+        if way != "fs/write" or WORKS[name].is_written:
+            for is_open in (False, True):
+                words = f"{name}, {'open' if is_open else 'closed'}"
+                with case(words):
+                    desk.go_on_in(words)
+                    check_review(desk, WORKS[name], way, is_open)
+
+
+def check_review(desk: Desk, work: Work, way: str, is_open: bool) -> None:
+    """The work is shown as what it is, and rejected to the last byte."""
     desk.begin(work.before)
     users = look(desk.cwd / ".git", git=True)
     for name, data in work.before.items() if is_open else ():
@@ -174,28 +180,34 @@ def test_written_and_formatted(typing: Typing) -> None:
     typing.reject("one\ntwo\nthree\nFOUR\nfivemine\n")
 
 
-@pytest.mark.parametrize("how", ["edit!", "bdelete | edit f", "bwipeout | edit f"])
-def test_read_again(typing: Typing, how: str) -> None:
-    typing.agent()
-    typing.until_hunks(HUNK)
-    typing.nvim.keys("GAmine<Esc>:write<CR>")
-    typing.until_hunks(HUNK)
-    typing.nvim.command(f"cd {typing.desk.cwd} | {how}")
-    typing.buffer = typing.nvim.api("get_current_buf")
-    typing.until_hunks(HUNK)
-    typing.reject("one\ntwo\nthree\nfour\nfivemine\n")
+def test_read_again(desk: Desk) -> None:
+    for how in ("edit!", "bdelete | edit f", "bwipeout | edit f"):
+        with case(how):
+            desk.go_on_in(how.replace(" | edit f", ""))
+            typing = Typing(desk)
+            typing.agent()
+            typing.until_hunks(HUNK)
+            typing.nvim.keys("GAmine<Esc>:write<CR>")
+            typing.until_hunks(HUNK)
+            typing.nvim.command(how)
+            typing.buffer = typing.nvim.api("get_current_buf")
+            typing.until_hunks(HUNK)
+            typing.reject("one\ntwo\nthree\nfour\nfivemine\n")
 
 
-@pytest.mark.parametrize("how", ["edit!", "bdelete! | edit f", "bwipeout! | edit f"])
-def test_thrown_away(typing: Typing, how: str) -> None:
-    typing.agent()
-    typing.until_hunks(HUNK)
-    typing.nvim.keys("GAmine<Esc>")
-    typing.nvim.command(f"cd {typing.desk.cwd} | {how}")
-    typing.buffer = typing.nvim.api("get_current_buf")
-    typing.until_hunks(HUNK)
-    assert typing.text + "\n" == NEW.decode().replace("six\n", "")
-    typing.reject(OLD.decode())
+def test_thrown_away(desk: Desk) -> None:
+    for how in ("edit!", "bdelete! | edit f", "bwipeout! | edit f"):
+        with case(how):
+            desk.go_on_in(how.replace("! | edit f", ""))
+            typing = Typing(desk)
+            typing.agent()
+            typing.until_hunks(HUNK)
+            typing.nvim.keys("GAmine<Esc>")
+            typing.nvim.command(how)
+            typing.buffer = typing.nvim.api("get_current_buf")
+            typing.until_hunks(HUNK)
+            assert typing.text + "\n" == NEW.decode().replace("six\n", "")
+            typing.reject(OLD.decode())
 
 
 def test_thrown_away_for_good(typing: Typing) -> None:
