@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from tests.support.waiting import LIMIT
 
 BIN = Path(sys.executable).parent
 SERVERS = {"jedi": [str(BIN / "jedi-language-server")], "ruff": [str(BIN / "ruff"), "server"]}
-"""Real language servers for Python."""
+"""Real language servers for Python; to start jedi takes a second."""
 
 AGENT = """
 def turn(agent, prompt):
@@ -87,14 +87,13 @@ class Tools:
 
 
 def tools(
-    editor: Callable[..., HeadlessEditor], directory: Path, servers: bool = False, agent: str = AGENT, **more: Any
+    editor: Callable[..., HeadlessEditor], directory: Path, servers: Iterable[str] = (), agent: str = AGENT, **more: Any
 ) -> Tools:
-    """A session in a project with two files of Python, with real language servers for it if wanted."""
+    """A session in a project with two files of Python, with these of `SERVERS` for it."""
     script = agent_script(directory, agent)
     nvim = editor(agents={"it": {"command": script.argv}}, config={"default_agent": "it", **more})
     (nvim.project / ".git").mkdir()
     (nvim.project / "shapes.py").write_text(MODULE)
     (nvim.project / "main.py").write_text(USER)
-    if servers:
-        nvim.lua(ENABLE, SERVERS)
+    nvim.lua(ENABLE, {name: SERVERS[name] for name in servers})
     return Tools(nvim, script)

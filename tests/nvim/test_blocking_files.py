@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.agent_scripts import AgentScript, agent_script
+from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
+from tests.support.five_ways import git
 from tests.support.waiting import LIMIT
 
 SCRIPT = """
@@ -48,6 +50,9 @@ def a_socket(path: Path) -> None:
         place = os.open(path.parent, os.O_RDONLY)
         made.bind(f"/proc/self/fd/{place}/{path.name}" if os.path.isdir("/proc/self/fd") else str(path))
         os.close(place)
+
+
+MAKERS = (fifo, link_to_a_fifo, large, a_socket)
 
 
 class Chat:
@@ -96,14 +101,15 @@ def chat(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Chat:
     return Chat(nvim, script)
 
 
-@pytest.mark.parametrize("make", [fifo, link_to_a_fifo, large, a_socket], ids=lambda one: one.__name__)
-def test_paths_in_the_project(chat: Chat, make: Callable[[Path], None]) -> None:
-    path = chat.nvim.project / "place.txt"
-    make(path)
-    chat.say(str(path))
-    assert chat.press_everywhere() > 5
+def test_paths_in_the_project(chat: Chat) -> None:
+    paths = [str(chat.nvim.project / f"{make.__name__}.txt") for make in MAKERS]
+    for make, path in zip(MAKERS, paths, strict=True):
+        make(Path(path))
+        chat.say(path)
+    chat.press_everywhere()
     assert chat.loaded() == [str(chat.nvim.project / "code.txt")]
-    assert any(str(path) in message for message in chat.nvim.messages())
+    refused = [sum(path in message for message in chat.nvim.messages()) for path in paths]
+    assert min(refused) > 5, dict(zip(paths, refused, strict=True))
 
 
 def test_paths_of_the_system_and_names_that_others_handle(chat: Chat) -> None:
@@ -142,21 +148,34 @@ def test_a_swap_file_that_is_a_fifo(chat: Chat) -> None:
     assert "is no swap file" in "\n".join(chat.nvim.messages())
 
 
-@pytest.mark.parametrize("name", [".gitignore", ".git/HEAD", ".git/index", ".git/config", ".git", ".git/info/exclude"])
-def test_completion_of_files_and_the_diff_do_not_wait(chat: Chat, name: str) -> None:
-    path = chat.nvim.project / name
-    if name != ".git":
-        chat.nvim.lua("vim.system({ 'git', 'init', '-q', vim.fn.getcwd() }):wait()")
-    chat.nvim.lua("require('acp_nvim.limits').git_ms = 300")
-    path.parent.mkdir(exist_ok=True)
-    path.unlink(missing_ok=True)
-    os.mkfifo(path)
-    chat.nvim.lua("require('acp_nvim.prompt.complete.files').when_listed(..., function() end)", str(chat.nvim.project))
+GIT_FILES = (".gitignore", ".git/HEAD", ".git/index", ".git/config", ".git", ".git/info/exclude")
+
+
+def test_completion_of_files_and_the_diff_do_not_wait(editor: Callable[..., HeadlessEditor]) -> None:
+    nvim = editor(agents={})
+    nvim.lua("require('acp_nvim.limits').git_ms = 300")
+    for number, name in enumerate(GIT_FILES):
+        with case(name):
+            directory = nvim.project / str(number)
+            path = directory / name
+            path.parent.mkdir(parents=True)
+            if name != ".git":
+                git(directory, "init", "-q")
+            (directory / "code.txt").write_text("text\n")
+            path.unlink(missing_ok=True)
+            os.mkfifo(path)
+            check_completion(nvim, str(directory))
+
+
+def check_completion(nvim: HeadlessEditor, directory: str) -> None:
+    """The files of the directory are listed, and there is no diff."""
+    nvim.lua("require('acp_nvim.prompt.complete.files').when_listed(..., function() end)", directory)
     listed = "vim.list_contains(require('acp_nvim.prompt.complete.files').get(...).paths, 'code.txt')"
-    chat.nvim.wait_until(f"return {listed}", LIMIT, "the list of files", str(chat.nvim.project))
-    chat.nvim.lua(
+    nvim.wait_until(f"return {listed}", LIMIT, "the list of files", directory)
+    nvim.lua(
+        "_G.answer = nil "
         "require('acp_nvim.prompt.mentions.words').diff(..., function(item) _G.answer = { it = item, over = 1 } end)",
-        str(chat.nvim.project),
+        directory,
     )
-    chat.nvim.wait_until("_G.answer", LIMIT, "git")
-    assert chat.nvim.lua("return _G.answer.it == nil")
+    nvim.wait_until("_G.answer", LIMIT, "git")
+    assert nvim.lua("return _G.answer.it == nil")

@@ -18,6 +18,7 @@ from tests.nvim.agent_tools import AGENT, tools
 from tests.support import mcp_clients
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
+from tests.support.language_server import FakeServer, edit
 from tests.support.screen import ScreenEditor
 from tests.support.waiting import LIMIT
 
@@ -90,17 +91,18 @@ def test_a_place_that_is_not_there_is_not_shown(editor: Start, tmp_path: Path) -
     assert here.call("show", path="shapes.py", line=8) == "shapes.py:8 is shown."
 
 
-@pytest.mark.parametrize(("keys", "first"), [("V", "line 1"), ("v", "ine 1"), ("<C-v>", "i"), ("Vgg1GoG", "line 1")])
-def test_a_long_selection_is_cut(editor: Start, tmp_path: Path, keys: str, first: str) -> None:
+def test_a_long_selection_is_cut(editor: Start, tmp_path: Path) -> None:
     here = tools(editor, tmp_path)
     nvim = here.nvim
     here.open("main.py")
     nvim.api("buf_set_lines", 0, 0, -1, True, [f"line {number}" for number in range(1, 1001)])
-    nvim.keys("gg0l" + keys + "G")
-    lines = here.call("editor_state").splitlines()
-    assert lines[1:3] == ["selected: main.py, lines 1 to 1000:", first]
-    assert lines[202] == "... 800 more lines"
-    assert lines[201] == {"<C-v>": "i"}.get(keys, "line 200")
+    for keys, first in (("V", "line 1"), ("v", "ine 1"), ("<C-v>", "i"), ("Vgg1GoG", "line 1")):
+        nvim.keys("gg0l" + keys + "G")
+        lines = here.call("editor_state").splitlines()
+        assert lines[1:3] == ["selected: main.py, lines 1 to 1000:", first], keys
+        assert lines[202] == "... 800 more lines", keys
+        assert lines[201] == {"<C-v>": "i"}.get(keys, "line 200"), keys
+        nvim.keys("<Esc>")
 
 
 def test_large_texts_are_not_compared(editor: Start, tmp_path: Path) -> None:
@@ -230,8 +232,10 @@ def test_a_call_says_so_when_neovim_waits_for_long(editor: Start, tmp_path: Path
 
 
 def test_a_macro_that_is_recorded_stays_as_it_is_typed(editor: Start, tmp_path: Path) -> None:
-    here = tools(editor, tmp_path, servers=True)
+    here = tools(editor, tmp_path)
     nvim = here.nvim
+    server = FakeServer(nvim)
+    server.replies("textDocument/definition", {"uri": server.uri("shapes.py"), "range": edit(3, 4, 3, 8, "")["range"]})
     here.open("main.py")
     nvim.keys("qaiab")
     assert "main.py:1:3" in here.call("editor_state")
@@ -241,23 +245,28 @@ def test_a_macro_that_is_recorded_stays_as_it_is_typed(editor: Start, tmp_path: 
     assert nvim.buffer_text().startswith("abcfrom shapes")
 
 
+HOSTILE = ("|let g:run = 1", "'); vim.g.run = 1 --", "`touch run`", "%{luaeval('1')}", "$(touch run)", "\x16\x0d")
+
+
 def test_no_argument_is_run(editor: Start, tmp_path: Path) -> None:
-    here = tools(editor, tmp_path, servers=True)
+    here = tools(editor, tmp_path)
     nvim = here.nvim
-    for words in (
-        "|let g:run = 1",
-        "'); vim.g.run = 1 --",
-        "`touch run`",
-        "%{luaeval('1')}",
-        "$(touch run)",
-        "\x16\x0d",
-    ):
-        here.error("read_buffer", path=words)
-        here.error("definition", path="shapes.py", line=4, symbol=words)
-        here.error("terminal_output", name=words)
-        here.error("code_action", path="shapes.py", line=1, title=words)
-        here.error("rename", path="shapes.py", line=4, symbol=words, new_name="x")
-        here.call("show", path="shapes.py", line=1, note=words)
+    FakeServer(nvim).replies("textDocument/codeAction", [{"title": "x"}])
+
+    async def use(client: Client) -> None:
+        at: dict[str, Any] = {"path": "shapes.py", "line": 4}
+        for words in HOSTILE:
+            for tool, arguments in (
+                ("read_buffer", {"path": words}),
+                ("definition", {**at, "symbol": words}),
+                ("terminal_output", {"name": words}),
+                ("code_action", {**at, "title": words}),
+                ("rename", {**at, "symbol": words, "new_name": "x"}),
+            ):
+                assert (await client.call_tool(tool, arguments)).is_error, (tool, words)
+            assert not (await client.call_tool("show", {**at, "note": words})).is_error, words
+
+    mcp_clients.with_client(here.entry, use)
     assert nvim.lua("return vim.g.run") is None
     assert not (nvim.project / "run").exists()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.agent_scripts import AgentScript, agent_script
+from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
 from tests.support.typing_user import CHUNKS, LINES, LUA, differences, typed
 
@@ -68,35 +69,38 @@ def shown(nvim: HeadlessEditor) -> tuple[str, int]:
     return name, line
 
 
-@pytest.mark.parametrize(
-    ("what", "place"),
-    [("read", ("code0.py", 40)), ("write", ("code0.py", 60)), ("edit", ("code0.py", 70)), ("make", ("new.py", 1))],
-)
-def test_what_the_agent_does_is_shown(nvim: HeadlessEditor, what: str, place: tuple[str, int]) -> None:
+PLACES = {"read": ("code0.py", 40), "write": ("code0.py", 60), "edit": ("code0.py", 70), "make": ("new.py", 1)}
+
+
+def test_what_the_agent_does_is_shown(nvim: HeadlessEditor) -> None:
     focus = nvim.lua("return { vim.api.nvim_get_current_win(), vim.api.nvim_get_mode().mode }")
-    nvim.lua('require("acp_nvim").prompt(...)', what)
-    nvim.wait_until(lambda: shown(nvim) == place, what=f"{place} in the window")
-    assert nvim.lua("return { vim.api.nvim_get_current_win(), vim.api.nvim_get_mode().mode }") == focus
-    assert nvim.lua("return require('acp_nvim').status().follow") == "on"
+    for number, (what, place) in enumerate(PLACES.items()):
+        with case(what):
+            nvim.lua('require("acp_nvim").prompt(...)', what)
+            nvim.wait_until(lambda place=place: shown(nvim) == place, what=f"{place} in the window")
+            nvim.wait_until(lambda number=number: len(nvim.events("AcpTurnEnd")) > number, what="the end of the turn")
+            assert nvim.lua("return { vim.api.nvim_get_current_win(), vim.api.nvim_get_mode().mode }") == focus
+            assert nvim.lua("return require('acp_nvim').status().follow") == "on"
 
 
 MODES = ["insert", "visual", "operators", "command line", "macros"]
 
 
-@pytest.mark.parametrize("mode", MODES)
-def test_typing_has_the_same_effect(nvim: HeadlessEditor, mode: str) -> None:
+def test_typing_has_the_same_effect(nvim: HeadlessEditor) -> None:
     prompt = nvim.api("get_current_win")
     nvim.command("AcpFollow on")
     nvim.lua(LUA)
     nvim.lua("vim.api.nvim_set_current_win(vim.fn.win_getid(1)) vim.cmd('split')")
     nvim.lua("user.begin(...)", LINES)
     nvim.command("set inccommand=")
-    plain = typed(nvim, CHUNKS[mode], lambda: None)
-    nvim.lua("_G.was = vim.fn.getwininfo()")
-    nvim.lua('require("acp_nvim").prompt("burst")')
-    nvim.wait_until(lambda: nvim.events("AcpTurnStart"))
-    meanwhile = typed(nvim, CHUNKS[mode], lambda: nvim.api("get_mode"))
-    nvim.wait_until(lambda: nvim.events("AcpTurnEnd"))
-    found = [words for words in differences(plain, meanwhile) if ".changes:" not in words and ".marks.''" not in words]
-    assert not found, found
-    assert nvim.api("get_current_win") != prompt
+    for number, mode in enumerate(MODES):
+        with case(mode):
+            plain = typed(nvim, CHUNKS[mode], lambda: None)
+            nvim.lua('require("acp_nvim").prompt("burst")')
+            nvim.wait_until(lambda number=number: len(nvim.events("AcpTurnStart")) > number, what="the turn")
+            meanwhile = typed(nvim, CHUNKS[mode], lambda: nvim.api("get_mode"))
+            nvim.wait_until(lambda number=number: len(nvim.events("AcpTurnEnd")) > number, what="the end of the turn")
+            found = differences(plain, meanwhile)
+            found = [words for words in found if ".changes:" not in words and ".marks.''" not in words]
+            assert not found, found
+            assert nvim.api("get_current_win") != prompt

@@ -2,26 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.nvim.agent_tools import MODULE, USER, Tools, tools
+from tests.nvim.agent_tools import MODULE, SERVERS, USER, Tools, tools
 from tests.support.editor import HeadlessEditor
 from tests.support.language_server import CONNECT
-
-MODES = pytest.mark.parametrize("mode", ["legacy", "auto"])
 
 
 @pytest.fixture
 def here(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Tools:
-    return tools(editor, tmp_path, servers=True)
+    return tools(editor, tmp_path, SERVERS)
 
 
-@MODES
-def test_symbols_are_found_where_they_are(here: Tools, mode: str) -> None:
-    at = {"path": "main.py", "line": 3, "symbol": "+ area"}
+@pytest.fixture
+def ruff(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Tools:
+    """With the language server that starts at once, for what jedi says nothing about."""
+    return tools(editor, tmp_path, ["ruff"])
+
+
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
+    """For tests after which the files are as they were, and none of them is open in a window."""
+    directory = tmp_path_factory.mktemp("unchanged")
+    with contextlib.ExitStack() as stack:
+
+        def start(**given) -> HeadlessEditor:
+            started = HeadlessEditor(directory, **given)
+            stack.callback(started.close)
+            return started
+
+        yield tools(start, directory, SERVERS)
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_symbols_are_found_where_they_are(unchanged: Tools, mode: str) -> None:
+    here, at = unchanged, {"path": "main.py", "line": 3, "symbol": "+ area"}
     assert here.call("definition", mode, **at) == "shapes.py:4:5: def area(width, height):"
     assert here.call("references", mode, path="shapes.py", line=4, symbol="area").splitlines() == [
         "main.py:1:20: from shapes import area",
@@ -35,7 +54,8 @@ def test_symbols_are_found_where_they_are(here: Tools, mode: str) -> None:
     assert "shapes.py:4:5: function area" in here.call("symbols", mode, query="area")
 
 
-def test_what_cannot_be_found_is_told_with_what_to_try(here: Tools) -> None:
+def test_what_cannot_be_found_is_told_with_what_to_try(unchanged: Tools) -> None:
+    here = unchanged
     many = here.error("definition", path="main.py", line=3, symbol="area")
     assert "`area` stands 2 times in line 3 of main.py: TOTAL = area(3, 4) + area(5, 6)" in many
     assert "Give it with the text before it" in many
@@ -51,12 +71,14 @@ def test_what_cannot_be_found_is_told_with_what_to_try(here: Tools) -> None:
     assert "No language server runs for notes.txt (filetype text)." in none
 
 
-@MODES
-def test_a_name_is_changed_in_both_files_one_of_which_is_not_saved(here: Tools, mode: str) -> None:
+AREA = {"path": "shapes.py", "line": 4, "symbol": "area"}
+
+
+def test_a_name_is_changed_in_both_files_one_of_which_is_not_saved(here: Tools) -> None:
     nvim, project = here.nvim, here.nvim.project
     here.open("main.py")
     nvim.api("buf_set_lines", 0, 0, 0, True, ["# mine"])
-    text, is_error = here.answered("allow", "rename", mode, path="shapes.py", line=4, symbol="area", new_name="surface")
+    text, is_error = here.answered("allow", "rename", "legacy", **AREA, new_name="surface")
     assert (text, is_error) == ("Rename area to surface: changed main.py (not saved), shapes.py.", False)
     renamed = "# mine\nfrom shapes import surface\n\nTOTAL = surface(3, 4) + surface(5, 6)"
     assert nvim.buffer_text() == renamed
@@ -103,7 +125,7 @@ def reject(here: Tools, name: str, line: int, hunks: int) -> None:
 def test_a_renaming_is_rejected_hunk_by_hunk_in_both_files(here: Tools) -> None:
     nvim, project = here.nvim, here.nvim.project
     here.open("main.py")
-    here.answered("allow", "rename", path="shapes.py", line=4, symbol="area", new_name="surface")
+    here.answered("allow", "rename", **AREA, new_name="surface")
     reject(here, "main.py", 1, 2)
     assert nvim.buffer_text() == "from shapes import area\n\nTOTAL = surface(3, 4) + surface(5, 6)"
     reject(here, "main.py", 3, 1)
@@ -114,12 +136,13 @@ def test_a_renaming_is_rejected_hunk_by_hunk_in_both_files(here: Tools) -> None:
     assert (project / "shapes.py").read_text() == MODULE
 
 
-def test_nothing_is_renamed_that_is_not_allowed(here: Tools) -> None:
-    text, is_error = here.answered("reject", "rename", path="shapes.py", line=4, symbol="area", new_name="x")
+def test_nothing_is_renamed_that_is_not_allowed(unchanged: Tools) -> None:
+    here, asked = unchanged, len(unchanged.nvim.events("AcpPermissionRequest"))
+    text, is_error = here.answered("reject", "rename", **AREA, new_name="x")
     assert is_error
     assert text == "Rename area to x: nothing was changed, the user did not allow it."
     assert (here.nvim.project / "shapes.py").read_text() == MODULE
-    request = here.nvim.events("AcpPermissionRequest")[0]["request"]
+    request = here.nvim.events("AcpPermissionRequest")[asked]["request"]
     assert (request["kind"], request["title"]) == ("edit", "Rename area to x")
     assert [Path(one["path"]).name for one in request["locations"]] == ["main.py", "shapes.py"]
 
@@ -129,7 +152,7 @@ def test_rules_decide_about_edits(editor: Callable[..., HeadlessEditor], tmp_pat
         {"kind": "edit", "path": "**/shapes.py", "action": "allow"},
         {"kind": "edit", "path": "**/main.py", "action": "reject"},
     ]
-    here = tools(editor, tmp_path, servers=True, permissions={"rules": rules})
+    here = tools(editor, tmp_path, ["ruff"], permissions={"rules": rules})
     (here.nvim.project / "shapes.py").write_text("import os\nimport sys\nprint( sys.path )\n")
     assert here.call("format", path="shapes.py") == "Format shapes.py: changed shapes.py."
     assert (here.nvim.project / "shapes.py").read_text() == "import os\nimport sys\n\nprint(sys.path)\n"
@@ -137,8 +160,8 @@ def test_rules_decide_about_edits(editor: Callable[..., HeadlessEditor], tmp_pat
     assert "the user did not allow it" in here.error("format", path="main.py")
 
 
-def test_diagnostics_are_of_the_text_that_is_not_saved(here: Tools) -> None:
-    nvim = here.nvim
+def test_diagnostics_are_of_the_text_that_is_not_saved(ruff: Tools) -> None:
+    here, nvim = ruff, ruff.nvim
     unused = "shapes.py:1:8: warning: `os` imported but unused help: Remove unused import: `os` [F401] (Ruff)"
     assert unused in here.call("diagnostics", path="shapes.py", wait_ms=20000)
     assert here.call("diagnostics", path="shapes.py", severity="error") == "No diagnostics."
@@ -150,8 +173,8 @@ def test_diagnostics_are_of_the_text_that_is_not_saved(here: Tools) -> None:
     assert "Undefined name `depth`" in here.call("diagnostics", wait_ms=20000)
 
 
-def test_what_a_turn_broke_is_told_apart(here: Tools) -> None:
-    nvim = here.nvim
+def test_what_a_turn_broke_is_told_apart(ruff: Tools) -> None:
+    here, nvim = ruff, ruff.nvim
     here.open("shapes.py")
     before = here.call("diagnostics", path="shapes.py", wait_ms=20000)
     assert "new" not in before
@@ -167,7 +190,8 @@ def test_what_a_turn_broke_is_told_apart(here: Tools) -> None:
     (nvim.project / "go on").touch()
 
 
-def test_an_action_is_listed_and_done(here: Tools) -> None:
+def test_an_action_is_listed_and_done(ruff: Tools) -> None:
+    here = ruff
     listed = here.call("code_action", path="shapes.py", line=1).splitlines()
     assert any("Remove unused import: `os`" in one for one in listed)
     none = here.error("code_action", path="shapes.py", line=1, title="nonesuch")

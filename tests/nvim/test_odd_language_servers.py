@@ -11,6 +11,7 @@ import pytest
 
 from tests.nvim.agent_tools import USER, Tools, tools
 from tests.support import mcp_clients
+from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
 from tests.support.language_server import FakeServer, edit
 from tests.support.waiting import LIMIT
@@ -49,12 +50,13 @@ def test_a_result_that_cannot_be_read_is_told_at_once(here: Tools, server: FakeS
     assert here.nvim.messages() == []
 
 
-@pytest.mark.parametrize("odd", [edit(-1, 0, 0, 1, "x"), edit(0, 0, 1, 0, ""), {**edit(0, 0, 0, 1, ""), "newText": 5}])
-def test_an_edit_that_is_none_is_refused(here: Tools, server: FakeServer, odd: Any) -> None:
-    if odd["newText"] == "":
-        odd["range"]["end"]["line"] = 1.5
-    server.replies("textDocument/formatting", [odd])
-    assert "the language server has sent a malformed edit" in here.error("format", path="main.py")
+ODD = [edit(-1, 0, 0, 1, "x"), edit(0, 0, 1.5, 0, ""), {**edit(0, 0, 0, 1, ""), "newText": 5}]
+
+
+def test_an_edit_that_is_none_is_refused(here: Tools, server: FakeServer) -> None:
+    for odd in ODD:
+        server.replies("textDocument/formatting", [odd])
+        assert "the language server has sent a malformed edit" in here.error("format", path="main.py"), odd
     assert here.nvim.messages() == []
 
 
@@ -64,25 +66,25 @@ def test_the_end_of_a_text_may_be_any_large_number(here: Tools, server: FakeServ
     assert (here.nvim.project / "main.py").read_text() == "x = 1\n"
 
 
-@pytest.mark.parametrize(
-    ("before", "change", "after"),
-    [
-        (b"a\nb", edit(1, 0, 1, 1, "c\n"), b"a\nc\n"),
-        (b"a\nb", edit(0, 0, 2, 0, "a\nc\n"), b"a\nc\n"),
-        (b"a\nb", edit(1, 0, 1, 1, "c"), b"a\nc\n"),
-        (b"a\r\nb", edit(1, 0, 1, 1, "c\n"), b"a\r\nc\r\n"),
-        (b"", edit(0, 0, 1, 0, "a\n"), b"a\n"),
-        (b"\xef\xbb\xbfa\r\n\xf0\x9f\x98\x80b\r\n", edit(1, 2, 1, 3, "c"), b"\xef\xbb\xbfa\r\n\xf0\x9f\x98\x80c\r\n"),
-    ],
-)
-def test_texts_with_any_end_are_edited(
-    here: Tools, server: FakeServer, before: bytes, change: Any, after: bytes
-) -> None:
-    file = here.nvim.project / "it.py"
-    file.write_bytes(before)
-    server.replies("textDocument/formatting", [change])
-    assert here.answered("allow", "format", path="it.py") == ("Format it.py: changed it.py.", False)
-    assert file.read_bytes() == after
+ENDS = [
+    (b"a\nb", edit(1, 0, 1, 1, "c\n"), b"a\nc\n"),
+    (b"a\nb", edit(0, 0, 2, 0, "a\nc\n"), b"a\nc\n"),
+    (b"a\nb", edit(1, 0, 1, 1, "c"), b"a\nc\n"),
+    (b"a\r\nb", edit(1, 0, 1, 1, "c\n"), b"a\r\nc\r\n"),
+    (b"", edit(0, 0, 1, 0, "a\n"), b"a\n"),
+    (b"\xef\xbb\xbfa\r\n\xf0\x9f\x98\x80b\r\n", edit(1, 2, 1, 3, "c"), b"\xef\xbb\xbfa\r\n\xf0\x9f\x98\x80c\r\n"),
+]
+
+
+def test_texts_with_any_end_are_edited(here: Tools, server: FakeServer) -> None:
+    for number, (before, change, after) in enumerate(ENDS):
+        with case(f"{before!r}, {change}"):
+            name = f"it{number}.py"
+            file = here.nvim.project / name
+            file.write_bytes(before)
+            server.replies("textDocument/formatting", [change])
+            assert here.answered("allow", "format", path=name) == (f"Format {name}: changed {name}.", False)
+            assert file.read_bytes() == after
 
 
 def test_columns_count_bytes_in_all_results(here: Tools, server: FakeServer) -> None:

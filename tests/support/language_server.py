@@ -68,7 +68,7 @@ class FakeServer:
         return (Path(self._nvim.project) / name).as_uri()
 
 
-def edit(line: int, character: int, end_line: int, end_character: int, text: str) -> dict[str, Any]:
+def edit(line: int, character: int, end_line: float, end_character: int, text: str) -> dict[str, Any]:
     """A text edit as language servers send it."""
     begin, end = {"line": line, "character": character}, {"line": end_line, "character": end_character}
     return {"range": {"start": begin, "end": end}, "newText": text}
