@@ -30,9 +30,11 @@ def turn(agent, prompt):
             time.sleep(0.01)
 """
 
+# jedi takes 8 s of a processor to end if it wants to tell diagnostics when Neovim is gone. ruff has another option.
 ENABLE = """
+local silent = { diagnostics = { enable = false } }
 for name, cmd in pairs(...) do
-  vim.lsp.config(name, { cmd = cmd, filetypes = { "python" }, root_markers = { ".git" } })
+  vim.lsp.config(name, { cmd = cmd, filetypes = { "python" }, root_markers = { ".git" }, init_options = silent })
   vim.lsp.enable(name)
 end
 """
