@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.nvim.whose import Project, texts
+from tests.support.cases import case
 from tests.support.five_ways import git
 
 TREE = {"u.txt": b"u\n", "a.txt": b"a\n", "b.txt": b"b\n"}
@@ -105,32 +107,46 @@ def test_what_another_neovim_saves_while_an_agent_works(editor, tmp_path: Path, 
     assert "agent" not in project.heard().get("u.txt", set())
 
 
-@pytest.mark.parametrize("has_seen", [False, True], ids=["over it", "on top of it"])
-@pytest.mark.parametrize(
-    "way", ["edit('a.txt', 'a\\nby the agent\\n')", "begin('x'); write('a.txt', 'a\\nby the agent\\n')"]
+EDITS = (
+    "edit({name!r}, 'a\\nby the agent\\n', {name!r})",
+    "begin('x', {name!r}); write({name!r}, 'a\\nby the agent\\n')",
 )
-def test_another_neovim_saves_the_file_that_the_agent_changed(editor, tmp_path: Path, way: str, has_seen: bool) -> None:
+"""The call has the name of the file, so that the agent waits until each is known."""
+
+
+def test_another_neovim_saves_the_file_that_the_agent_changed(editor, tmp_path: Path) -> None:
     project = Project(editor, tmp_path)
-    project.begin(TREE)
+    project.begin({f"{number}.txt": b"a\n" for number in range(4)})
     project.turn("pass")
     other = Project(editor, tmp_path, project)
-    other.nvim.command(f"set noautoread | edit {project.cwd / 'a.txt'}")
-    go = project.go()
-    project.start(f"{way}\nagent.note(did=True)\nuntil({go!r})")
-    project.script.wait_note("did")
+    other.nvim.command("set noautoread")
+    for number, (edit, has_seen) in enumerate(product(EDITS, (False, True))):
+        name = f"{number}.txt"
+        with case(f"{edit.format(name=name)}, saved {'on top of' if has_seen else 'over'} it"):
+            check_saved(project, other, edit.format(name=name), name, has_seen)
+    assert all("typed" in (text or "") for text in texts(project.cwd, *(f"{one}.txt" for one in range(4))).values())
+
+
+def check_saved(project: Project, other: Project, edit: str, name: str, has_seen: bool) -> None:
+    """What the user typed stays, and it is not the agent's alone."""
+    file, did = project.cwd / name, len(project.script.notes("did"))
+    other.nvim.command(f"edit {file}")
+    go = project.go(f"go {name}")
+    project.start(f"{edit}\nagent.note(did=True)\nuntil({go!r})")
+    project.script.wait_note("did", did + 1)
     if has_seen:
         other.nvim.command("edit!")
     other.nvim.api("buf_set_lines", 0, -1, -1, True, ["typed"])
     other.nvim.command("write!")
-    saved = (project.cwd / "a.txt").read_text()
+    saved = file.read_text()
     Path(go).touch()
     project.finish()
-    assert project.whose().get("a.txt", "unknown") in ({"agent", "unknown"} if has_seen else {"unknown"})
-    assert not has_seen or "a.txt" in project.whose()
+    assert project.whose().get(name, "unknown") in ({"agent", "unknown"} if has_seen else {"unknown"})
+    assert not has_seen or name in project.whose()
     project.reject_all()
-    assert "typed" in (project.cwd / "a.txt").read_text(), saved
+    assert "typed" in file.read_text(), saved
     project.restore()
-    assert "typed" in (project.cwd / "a.txt").read_text(), saved
+    assert "typed" in file.read_text(), saved
 
 
 MOVES = {
