@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -99,3 +100,16 @@ def tools(
     (nvim.project / "main.py").write_text(USER)
     nvim.lua(ENABLE, {name: SERVERS[name] for name in servers})
     return Tools(nvim, script)
+
+
+@contextlib.contextmanager
+def shared_tools(directory: Path, servers: Iterable[str] = ()) -> Iterator[Tools]:
+    """The same for several tests, after each of which the two files are as they were."""
+    with contextlib.ExitStack() as stack:
+
+        def start(**given) -> HeadlessEditor:
+            started = HeadlessEditor(directory, **given)
+            stack.callback(started.close)
+            return started
+
+        yield tools(start, directory, servers)

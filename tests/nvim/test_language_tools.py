@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.nvim.agent_tools import MODULE, SERVERS, USER, Tools, tools
+from tests.nvim.agent_tools import MODULE, SERVERS, USER, Tools, shared_tools, tools
 from tests.support.editor import HeadlessEditor
 from tests.support.language_server import CONNECT
 
@@ -27,15 +26,8 @@ def ruff(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Tools:
 @pytest.fixture(scope="module")
 def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
     """For tests after which the files are as they were, and none of them is open in a window."""
-    directory = tmp_path_factory.mktemp("unchanged")
-    with contextlib.ExitStack() as stack:
-
-        def start(**given) -> HeadlessEditor:
-            started = HeadlessEditor(directory, **given)
-            stack.callback(started.close)
-            return started
-
-        yield tools(start, directory, SERVERS)
+    with shared_tools(tmp_path_factory.mktemp("unchanged"), SERVERS) as here:
+        yield here
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])

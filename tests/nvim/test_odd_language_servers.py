@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.nvim.agent_tools import USER, Tools, tools
+from tests.nvim.agent_tools import USER, Tools, shared_tools, tools
 from tests.support import mcp_clients
 from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
@@ -25,6 +25,20 @@ def here(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Tools:
 @pytest.fixture
 def server(here: Tools) -> FakeServer:
     return FakeServer(here.nvim)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tools, FakeServer]]:
+    """For tests that change only files of their own."""
+    with shared_tools(tmp_path_factory.mktemp("shared")) as here:
+        yield here, FakeServer(here.nvim)
+
+
+@pytest.fixture
+def unchanged(shared: tuple[Tools, FakeServer]) -> tuple[Tools, FakeServer]:
+    """The server has no replies yet."""
+    shared[0].nvim.lua("_G.replies, _G.acp_test.messages = {}, {}")
+    return shared
 
 
 AT = {"path": "main.py", "line": 1, "symbol": "shapes"}
@@ -43,7 +57,8 @@ CALLS: list[tuple[str, str, Any, dict[str, Any]]] = [
 ]
 
 
-def test_a_result_that_cannot_be_read_is_told_at_once(here: Tools, server: FakeServer) -> None:
+def test_a_result_that_cannot_be_read_is_told_at_once(unchanged: tuple[Tools, FakeServer]) -> None:
+    here, server = unchanged
     for method, tool, result, arguments in CALLS:
         server.replies(method, result)
         assert "Neovim failed to carry this out: " in here.error(tool, **arguments), (tool, result)
@@ -53,17 +68,21 @@ def test_a_result_that_cannot_be_read_is_told_at_once(here: Tools, server: FakeS
 ODD = [edit(-1, 0, 0, 1, "x"), edit(0, 0, 1.5, 0, ""), {**edit(0, 0, 0, 1, ""), "newText": 5}]
 
 
-def test_an_edit_that_is_none_is_refused(here: Tools, server: FakeServer) -> None:
+def test_an_edit_that_is_none_is_refused(unchanged: tuple[Tools, FakeServer]) -> None:
+    here, server = unchanged
     for odd in ODD:
         server.replies("textDocument/formatting", [odd])
         assert "the language server has sent a malformed edit" in here.error("format", path="main.py"), odd
     assert here.nvim.messages() == []
 
 
-def test_the_end_of_a_text_may_be_any_large_number(here: Tools, server: FakeServer) -> None:
+def test_the_end_of_a_text_may_be_any_large_number(unchanged: tuple[Tools, FakeServer]) -> None:
+    here, server = unchanged
+    file = here.nvim.project / "large.py"
+    file.write_text(USER)
     server.replies("textDocument/formatting", [edit(0, 0, 2**64, 2**64, "x = 1\n")])
-    assert here.answered("allow", "format", path="main.py") == ("Format main.py: changed main.py.", False)
-    assert (here.nvim.project / "main.py").read_text() == "x = 1\n"
+    assert here.answered("allow", "format", path="large.py") == ("Format large.py: changed large.py.", False)
+    assert file.read_text() == "x = 1\n"
 
 
 ENDS = [
@@ -76,7 +95,8 @@ ENDS = [
 ]
 
 
-def test_texts_with_any_end_are_edited(here: Tools, server: FakeServer) -> None:
+def test_texts_with_any_end_are_edited(unchanged: tuple[Tools, FakeServer]) -> None:
+    here, server = unchanged
     for number, (before, change, after) in enumerate(ENDS):
         with case(f"{before!r}, {change}"):
             name = f"it{number}.py"
@@ -87,33 +107,37 @@ def test_texts_with_any_end_are_edited(here: Tools, server: FakeServer) -> None:
             assert file.read_bytes() == after
 
 
-def test_columns_count_bytes_in_all_results(here: Tools, server: FakeServer) -> None:
-    (here.nvim.project / "main.py").write_text("é = '😀'; name = 1\n")
+def test_columns_count_bytes_in_all_results(unchanged: tuple[Tools, FakeServer]) -> None:
+    here, server = unchanged
+    (here.nvim.project / "columns.py").write_text("é = '😀'; name = 1\n")
     span = edit(0, 10, 0, 14, "")["range"]
     symbol = {"name": "name", "kind": 13}
     server.replies(SYMBOLS, [{**symbol, "range": span, "selectionRange": span}])
-    server.replies("workspace/symbol", [{**symbol, "location": {"uri": server.uri("main.py"), "range": span}}])
-    server.replies("textDocument/definition", {"uri": server.uri("main.py"), "range": span})
-    line = "main.py:1:14: "
-    assert here.call("definition", path="main.py", line=1, symbol="name") == f"{line}é = '😀'; name = 1"
-    assert here.call("symbols", path="main.py") == f"{line}variable name"
+    server.replies("workspace/symbol", [{**symbol, "location": {"uri": server.uri("columns.py"), "range": span}}])
+    server.replies("textDocument/definition", {"uri": server.uri("columns.py"), "range": span})
+    line = "columns.py:1:14: "
+    assert here.call("definition", path="columns.py", line=1, symbol="name") == f"{line}é = '😀'; name = 1"
+    assert here.call("symbols", path="columns.py") == f"{line}variable name"
     assert here.call("symbols", query="name") == f"{line}variable name"
 
 
-def test_a_list_that_is_cut_says_so(here: Tools, server: FakeServer) -> None:
+def test_a_list_that_is_cut_says_so(unchanged: tuple[Tools, FakeServer]) -> None:
+    here, server = unchanged
     span = edit(0, 0, 0, 1, "")["range"]
     server.replies(SYMBOLS, [{"name": "x", "kind": 13, "selectionRange": span}] * 5010)
     ends = [here.call("symbols", path="main.py", cursor=cursor).splitlines()[-1] for cursor in ("4990", "5000")]
     assert ends == ["... only the first 5000 are listed"] * 2
 
 
-def test_only_the_end_of_a_text_is_no_change(here: Tools, server: FakeServer) -> None:
-    (here.nvim.project / "it.py").write_bytes(b"a\nb")
+def test_only_the_end_of_a_text_is_no_change(unchanged: tuple[Tools, FakeServer]) -> None:
+    here, server = unchanged
+    (here.nvim.project / "end.py").write_bytes(b"a\nb")
     server.replies("textDocument/formatting", [edit(1, 1, 1, 1, "\n")])
-    assert here.error("format", path="it.py") == "Format it.py: nothing would change."  # :write adds it
+    assert here.error("format", path="end.py") == "Format end.py: nothing would change."  # :write adds it
 
 
-def test_a_name_that_cannot_be_shown_is_refused(here: Tools, server: FakeServer) -> None:
+def test_a_name_that_cannot_be_shown_is_refused(unchanged: tuple[Tools, FakeServer]) -> None:
+    here, _ = unchanged
     for name in ("forms\nin a comment", "\x1b[2J", "a\u202eb"):
         words = here.error("rename", **{**RENAME, "new_name": name})
         assert words == "The new name has characters that cannot be shown."
