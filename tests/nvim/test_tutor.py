@@ -66,6 +66,7 @@ def test_its_steps_are_walked_with_the_keys_that_it_names(tutor: Tutor) -> None:
     tutor.type("i/edits" + SEND)
     answer(tutor, "a")
     tutor.done()
+    tutor.shown("demo idle")  # what is rejected during the turn is no change of it
     tutor.type(":AcpReview next\r")
     tutor.shown("/3")
     tutor.type("ghr")
