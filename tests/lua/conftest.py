@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.contract import as_sent
 from tests.support.editor import HeadlessEditor
 
 RECORD = """
@@ -48,6 +49,12 @@ class LuaEditor(HeadlessEditor):
     def __init__(self, directory: Path, **given: Any) -> None:
         super().__init__(directory, **given)
         self.lua(RECORD)
+
+    def apply_and_type(self, keys: str, *events: dict[str, Any]) -> None:
+        """Applies events, and types before Neovim can take the user's silence for a pause."""
+        code = 'local events, keys = ... require("acp_nvim.events").apply(events) vim.api.nvim_input(keys)'
+        self.lua(code, [as_sent(one) for one in events], keys)
+        self.keys("")
 
     def chat(self, agent: str = "demo") -> int:
         """Opens a new chat; the key of its session."""

@@ -320,8 +320,7 @@ def test_several_wait_and_one_is_chosen(editor, key):
 
 def test_a_form_takes_no_keys_of_who_edits_their_prompt(editor, key):
     editor.focus(editor.session(key, "prompt_bufnr"))
-    editor.apply(asked(key, TEXT))
-    editor.keys("ihello<Esc>")
+    editor.apply_and_type("ihello<Esc>", asked(key, TEXT))
     assert editor.prompt_lines(key) == ["hello"]
     opened(editor)  # in the next pause
 

@@ -110,8 +110,7 @@ def test_who_begins_to_type_is_not_asked_how_to_sign_in(editor: LuaEditor) -> No
     key = editor.chat()
     editor.lua(SELECT)
     editor.keys("<Esc>i")
-    editor.apply({**asking.sign_in(editor), "asked": False, "session": key})
-    editor.keys("hello")
+    editor.apply_and_type("hello", {**asking.sign_in(editor), "asked": False, "session": key})
     assert editor.prompt_lines(key) == ["hello"]
     assert editor.lua("return _G.is_asked") is None
 

@@ -169,9 +169,12 @@ def test_its_last_keys_do_not_reach_another_window(editor, files):
     editor.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'one' })")
     file = editor.api("get_current_buf")
     editor.command("AcpReview")
+    editor.lua("_G.defer, _G.due = vim.defer_fn, {} vim.defer_fn = function(run) table.insert(_G.due, run) end")
     tell(editor, *[review(path, "none") for path in files.values()])
-    editor.keys("<CR>ghkdd")
+    editor.wait_until(lambda: "acp_nvim: nothing is left to review" in editor.messages(), what="the empty list")
+    editor.keys("<CR>ghkdd")  # before a pause is over
     assert editor.buffer_text(file) == "one"
+    editor.lua("vim.defer_fn = _G.defer vim.iter(_G.due):each(function(run) run() end)")
     editor.wait_until("vim.bo.filetype == ''", what="the end of the list, in the next pause")
 
 

@@ -24,14 +24,16 @@ end
 SERVERS = {"files": {"command": "sh", "args": ["-c", "echo hi"], "env": {"TOKEN": "${TOKEN:-none}"}}}
 
 
-def begun(start: Callable[..., Any], directory: Path, **more: Any) -> tuple[Editor, AgentScript]:
+def begun(
+    start: Callable[..., Any], directory: Path, ask: str = "AcpPrompt hello", **more: Any
+) -> tuple[Editor, AgentScript]:
     """A session in a project with a `.mcp.json`."""
     script = agent_script(directory, "def turn(agent, prompt):\n    prompt.say('done')\n")
     config = {"default_agent": "it", "mcp": {"enabled": False}, **more}
     nvim = start(agents={"it": {"command": script.argv}}, config=config)
     write(nvim, SERVERS)
     nvim.lua(SELECT)
-    nvim.command("AcpPrompt hello")
+    nvim.command(ask)
     return nvim, script
 
 
@@ -74,9 +76,8 @@ def test_the_user_decides(
 
 
 def test_who_types_is_asked_when_they_pause(screen: Callable[..., ScreenEditor], tmp_path: Path) -> None:
-    nvim, script = begun(screen, tmp_path)
-    nvim.command("AcpChat")
-    nvim.keys("inext, 2")
+    nvim, script = begun(screen, tmp_path, ask="AcpChat it")
+    nvim.lua("require('acp_nvim').prompt('hello') vim.api.nvim_input('inext, 2')")
     nvim.wait_until(lambda: any("you are asked about them when you" in one for one in nvim.messages()), what="news")
     nvim.keys("<CR>do more")
     assert nvim.lua("return #_G.asked") == 0
