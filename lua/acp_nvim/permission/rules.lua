@@ -9,7 +9,7 @@ local sessions = require("acp_nvim.sessions")
 local M = {}
 
 ---The directory whose rules the user asked for last, and the rule that was forgotten there; other answers are late.
----@type { cwd: string, forgotten?: string, on_answer?: fun(open: fun(), words: string) }?
+---@type { cwd: string, forgotten?: string, on_answer?: acp.OnAnswer }?
 local asked
 
 local function line_of(rule)

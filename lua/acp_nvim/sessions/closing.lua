@@ -60,7 +60,7 @@ local function ask_about_worktree(event)
 end
 
 ---Offers to remove the worktree of a session that is gone, unless another session uses it.
----@param on_answer fun(open: fun(), words: string)
+---@param on_answer acp.OnAnswer
 local function leave_worktree(cwd, on_answer)
   for _, other in ipairs(sessions.all()) do
     if other.status.worktree and vim.startswith(cwd, other.status.worktree) then

@@ -9,7 +9,7 @@ local M = {}
 
 ---@type table<integer, string[]> by the session's key: pieces of a text that is not complete
 local incoming = {}
----@type table<integer, fun(open: fun(), words: string)> by the session's key: opens the text
+---@type table<integer, acp.OnAnswer> by the session's key: opens the text
 local on_answer = {}
 
 ---@param text string
