@@ -248,6 +248,16 @@ class Entry(Change):
             tool_call=self.verdict.tool_call,
         )
 
+    def append(self, later: Entry) -> None:
+        """Add a later change of the same file. What is between the two is the user's. The texts of both are loaded."""
+        if self.text is not None or self.current != later.base:
+            self.apply_user(later.base_content())
+        self.attribute(later.verdict)
+        self.apply_agent(later.current_content())
+        self.doubts += later.doubts
+        self.sessions |= later.sessions
+        self.on_disk, self.state, self.conflict = later.on_disk, later.state, later.conflict
+
     def blocks(self) -> dict[int, ConflictBlock]:
         """Return the undecided blocks of a failed merge by id; an id stays the same as long as the lines do."""
         if self.conflict is None or self.text is None:

@@ -111,11 +111,12 @@ class Reviews:
         self.ledger.logs += logs
         self.evidence.works += works
         if saved.turns:  # buffers that followed the disk meanwhile were judged without this evidence
+            await self.files.wait_until_free()
             for path in self.ledger.known_below(workspace.root):
                 self.ledger.accounted.pop(path, None)
                 self.evidence.forget_accounted(path)
         try:
-            for one in saved.entries:
+            for one in {one.path: one for one in reversed(saved.entries)}.values():
                 await self.tracker.take_over(one)
             if saved.turns:
                 first = min((turn.snapshot for turn in saved.turns), key=lambda one: one.time)

@@ -212,10 +212,16 @@ class ChangeTracker:
     async def take_over(self, saved: EntryRecord) -> None:
         """Put a file that a dead host left back under review."""
         path = saved.path
-        if path in self.ledger.entries:
-            return
         async with self._files.alone(path):
+            later = self.ledger.entries.get(
+                path
+            )  # changed since that host died, and noticed before its review was read
             entry = self.ledger.entries[path] = saved.entry()
+            if later is not None:
+                await self.ledger.load_texts(later)
+                await self.ledger.load_texts(entry)
+                entry.append(later)
+                return
             now = await self.disk.blob(path)
             if entry.current != entry.on_disk:  # the old Neovim's unsaved edits are lost
                 await self.ledger.apply_user(path, Content(entry.on_disk))

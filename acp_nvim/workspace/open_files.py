@@ -141,6 +141,12 @@ class OpenFiles:
                 await held.enter_async_context(self._locks.setdefault(path, anyio.Lock(fast_acquire=True)))
             yield
 
+    async def wait_until_free(self) -> None:
+        """Wait until whoever holds the lock of a file now (see `alone`) has released it."""
+        for lock in list(self._locks.values()):
+            async with lock:
+                pass
+
     async def disk_changed(self, path: str) -> None:
         """Update a buffer after the editor noticed a change of its file."""
         try:

@@ -82,13 +82,17 @@ class Desk:
         """The host looks what has changed, as it does after tool calls."""
         await self.changes.look()
 
+    async def lose_host(self) -> None:
+        """The host ends, and the agent with it; the next one has been asked nothing yet. The buffers stay."""
+        note_end(self.reviews.journal.ends, self.mark)
+        await self.end()
+        await self.begin()
+
     async def restart(self) -> None:
         """The host ends; the next one takes up what is left. Buffers go with Neovim."""
         await self.reviews.keep()
-        note_end(self.reviews.journal.ends, self.mark)
-        await self.end()
         self.editor.buffers.clear()
-        await self.begin()
+        await self.lose_host()
         await self.reviews.open(str(self.cwd))
 
     async def end(self) -> None:
