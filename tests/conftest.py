@@ -50,9 +50,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One worker more for each two processors: a third of the time a worker waits for Neovim, or for an agent."""
-    count = os.cpu_count() or 1
-    return count + (count + 1) // 2
+    """Two for each processor: a third of the time a worker waits for Neovim, for an agent, or for the disk."""
+    return 2 * (os.cpu_count() or 1)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

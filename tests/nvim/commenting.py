@@ -62,7 +62,7 @@ class Desk:
         """Wait until these texts are below these lines of the current buffer."""
         wanted = sorted([line, text, "AcpReviewComment"] for line, text in lines)
         self.nvim.wait_until(
-            lambda: sorted(self.nvim.lua(SHOWN)) == wanted, what=f"{wanted}, not {self.nvim.lua(SHOWN)}"
+            lambda: sorted(self.nvim.lua(SHOWN)) == wanted, what=lambda: f"{wanted}, not {self.nvim.lua(SHOWN)}"
         )
 
     def until_said(self, words: str) -> None:

@@ -86,7 +86,7 @@ class Desk:
 
     def until_reviews(self, shown: Mapping[str, Any]) -> None:
         """They are these."""
-        self.nvim.wait_until(lambda: self.reviews() == shown, what=f"{shown}, not {self.reviews()}")
+        self.nvim.wait_until(lambda: self.reviews() == shown, what=lambda: f"{shown}, not {self.reviews()}")
 
     def told(self) -> dict[str, tuple[str, int, int]]:
         """What autocommands have heard of each file last."""
@@ -101,13 +101,14 @@ class Desk:
         wanted = {name: one[:3] for name, one in shown.items()}
         self.nvim.wait_until(
             lambda: {name: told for name, told in self.told().items() if name in wanted} == wanted,
-            what=f"{wanted} to be told, not {self.told()}",
+            what=lambda: f"{wanted} to be told, not {self.told()}",
         )
 
     def until_nothing_is_left(self) -> None:
         """To be reviewed."""
         self.nvim.wait_until(
-            lambda: all(one[0] == "none" for one in self.reviews().values()), what=f"no more of {self.reviews()}"
+            lambda: all(one[0] == "none" for one in self.reviews().values()),
+            what=lambda: f"no more of {self.reviews()}",
         )
 
     def shown_hunks(self, bufnr: int) -> list[tuple[int, int, list[str]]]:
@@ -120,7 +121,7 @@ class Desk:
         buffer = self.nvim.api("get_current_buf")
         self.nvim.wait_until(
             lambda: self.nvim.lua(TOLD, str(self.cwd / name)) and self.shown_hunks(buffer) == hunks,
-            what=f"the hunks of {name} to be {hunks}, not {self.shown_hunks(buffer)}",
+            what=lambda: f"the hunks of {name} to be {hunks}, not {self.shown_hunks(buffer)}",
         )
 
     def check_silence(self) -> None:

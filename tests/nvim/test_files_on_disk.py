@@ -62,7 +62,7 @@ class Desk:
 
     def until_text(self, text: str) -> None:
         """The buffer has it."""
-        self.nvim.wait_until(lambda: self.text == text, what=f"the buffer to be {text!r}, not {self.text!r}")
+        self.nvim.wait_until(lambda: self.text == text, what=lambda: f"the buffer to be {text!r}, not {self.text!r}")
 
     def until_told(self, words: str) -> str:
         """The chat has these words."""

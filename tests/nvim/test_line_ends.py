@@ -145,7 +145,7 @@ def test_the_review_shows_lines_and_no_line_ends(desk: Desk, opened: bool) -> No
         "dos written with mixed ends": (1, 1, None),
     }
     shown = {paths[name].name: review for name, review in wanted.items()}
-    desk.nvim.wait_until(lambda: desk.reviews() == shown, what=f"{shown}, not {desk.reviews()}")
+    desk.nvim.wait_until(lambda: desk.reviews() == shown, what=lambda: f"{shown}, not {desk.reviews()}")
     desk.nvim.command("AcpReview! rejectall")
     desk.nvim.wait_until(lambda: desk.reviews() == {}, what="nothing to review")
     assert {name: paths[name].read_bytes() for name in cases} == {name: case.before for name, case in cases.items()}

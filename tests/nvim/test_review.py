@@ -90,7 +90,7 @@ class Typing:
         wanted = list(hunks)
         self.nvim.wait_until(
             lambda: self.desk.shown_hunks(self.buffer) == wanted,
-            what=f"the hunks to be {wanted}, not {self.desk.shown_hunks(self.buffer)}",
+            what=lambda: f"the hunks to be {wanted}, not {self.desk.shown_hunks(self.buffer)}",
         )
 
     def reject(self, text: str) -> None:
@@ -99,7 +99,7 @@ class Typing:
         self.nvim.command("AcpReview rejectall")
         self.nvim.wait_until(
             lambda: (self.desk.cwd / "f").read_text() == text,
-            what=f"the file to be {text!r}, not {(self.desk.cwd / 'f').read_text()!r}",
+            what=lambda: f"the file to be {text!r}, not {(self.desk.cwd / 'f').read_text()!r}",
         )
         assert self.text + "\n" == text
         self.until_hunks()

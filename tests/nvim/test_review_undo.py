@@ -52,7 +52,7 @@ def settle(desk: Desk) -> None:
     buffer = desk.nvim.api("get_current_buf")
     desk.nvim.wait_until(
         lambda: desk.shown_hunks(buffer) == hunks and ("f" in desk.reviews()) == bool(hunks),
-        what=f"the hunks to be {hunks}, not {desk.shown_hunks(buffer)}",
+        what=lambda: f"the hunks to be {hunks}, not {desk.shown_hunks(buffer)}",
     )
 
 

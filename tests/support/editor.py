@@ -105,7 +105,13 @@ class Editor:
         self.api("eval", "1")
         self.api("eval", "1")
 
-    def wait_until(self, condition: str | Callable[[], Any], limit: float = LIMIT, what: str = "", *args: Any) -> Any:
+    def wait_until(
+        self,
+        condition: str | Callable[[], Any],
+        limit: float = LIMIT,
+        what: str | Callable[[], str] = "",
+        *args: Any,
+    ) -> Any:
         """Waits until a Lua expression (or a chunk with `return`), or a callable, is true; returns what it gave."""
         if callable(condition):
             return wait_until(condition, limit, what or "the condition", self.describe)

@@ -21,10 +21,13 @@ PATIENT = {"snapshot": LIMIT * 1000}
 def wait_until(
     condition: Callable[[], T],
     limit: float = LIMIT,
-    what: str = "the condition",
+    what: str | Callable[[], str] = "the condition",
     describe: Callable[[], str] | None = None,
 ) -> T:
-    """Asks again and again until the answer is true, and returns it; after the limit it fails in words."""
+    """Asks again and again until the answer is true, and returns it; after the limit it fails in words.
+
+    A callable `what` tells what there is at the end.
+    """
     end = time.monotonic() + limit
     pause = FIRST_PAUSE
     while True:
@@ -36,4 +39,5 @@ def wait_until(
         time.sleep(pause)
         pause = min(2 * pause, PAUSE)
     more = f"\n{describe()}" if describe else ""
-    raise AssertionError(f"waited {limit:g} s in vain for {what}; the last answer was {answer!r}{more}")
+    words = what if isinstance(what, str) else what()
+    raise AssertionError(f"waited {limit:g} s in vain for {words}; the last answer was {answer!r}{more}")

@@ -45,11 +45,11 @@ local function collect(entries, numbers)
   end
 end
 
----Every text in the undo tree, and the buffer as it was before.
+---Every text in the undo tree. The buffer is as it was before.
 ---@param nr integer
 ---@return string[]
 function M.undo_texts(nr)
-  local texts = {}
+  local texts, before = {}, api.nvim_buf_get_lines(nr, 0, -1, true)
   api.nvim_buf_call(nr, function()
     local tree = vim.fn.undotree()
     local numbers = { 0 }
@@ -60,6 +60,7 @@ function M.undo_texts(nr)
     end
     vim.cmd("silent noautocmd undo " .. tree.seq_cur)
   end)
+  assert(vim.deep_equal(api.nvim_buf_get_lines(nr, 0, -1, true), before), "a walk through it ends where it began")
   return texts
 end
 
