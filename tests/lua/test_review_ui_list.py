@@ -165,6 +165,23 @@ def test_it_closes_itself_when_nothing_is_left(editor, files):
     assert editor.lua("return vim.bo.filetype") == ""
 
 
+@pytest.mark.parametrize("batches", [1, 2], ids=["in one batch", "in two"])
+def test_the_words_about_an_undo_stay_the_last_when_all_is_rejected(editor, files, batches):
+    tell(editor, *[review(path, sessions=[]) for path in files.values()])
+    editor.command("AcpReview")
+    editor.command("AcpReview rejectall")
+    gone = [review(path, "none") for path in files.values()]
+    judged = {"type": "judged", "action": "reject", "files": [str(files["a.py"])], "left": [], "undo_id": "1"}
+    for events in ([*gone, judged],) if batches == 1 else (gone, [judged]):
+        tell(editor, *events)
+    editor.wait_until("#vim.api.nvim_list_wins() == 1", what="the end of the list")
+    assert editor.messages() == ["acp_nvim: rejected: 1 file; undo it with :AcpRestore undo"]
+    tell(editor, review(files["a.py"]))  # the undo brings it back
+    editor.command("AcpReview")
+    tell(editor, review(files["a.py"], "none"))
+    editor.wait_until(lambda: "nothing is left" in editor.messages()[-1], what="the words of the list")
+
+
 def test_its_last_keys_do_not_reach_another_window(editor, files):
     editor.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'one' })")
     file = editor.api("get_current_buf")

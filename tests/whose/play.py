@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -13,7 +14,7 @@ from tests.support.company import Broken, Company, Play, playing, without_steps
 from tests.whose.acts import Acts
 from tests.whose.files import Files, Tree, tokens
 from tests.whose.sequence import NAMES, Sequence, Step, make
-from tests.whose.stage import LIMIT, Stage
+from tests.whose.stage import LIMIT, REJECTED, RESTORED, Stage
 
 TRIES = 40
 """Sequences that are played to find a short one that fails."""
@@ -108,7 +109,7 @@ class Player:
 
     def _undo(self, before: Tree) -> None:
         """One command brings back what the rejection has removed."""
-        self.stage.said("AcpRestore undo")
+        self.stage.said("AcpRestore undo", RESTORED)
         now = self.stage.trees()
         for name, file in self.files.only_agent().items():
             if file.is_clear and now.get(name) != before.get(name):
@@ -121,8 +122,8 @@ class Player:
             lambda: _in(one["text"] for one in self.stage.buffers(self.stage.nvim).values()),
             lambda: _in(self.stage.undo_texts(self.stage.nvim)),
             lambda: _in(self.stage.undo_texts(self.stage.second)),
-            lambda: self._brought_back("AcpRestore undo"),
-            lambda: self._brought_back("AcpReview! rejectall"),
+            lambda: self._brought_back("AcpRestore undo", RESTORED),
+            lambda: self._brought_back("AcpReview! rejectall", REJECTED),
         ]
         lost = set(self.files.tokens)
         for place in places:
@@ -131,8 +132,8 @@ class Player:
         if lost:
             raise Broken("lost", f"{sorted(lost)} in {self.stage.trees()}, {self.stage.reviews()}")
 
-    def _brought_back(self, command: str) -> set[bytes]:
-        self.stage.said(command)
+    def _brought_back(self, command: str, over: re.Pattern[str]) -> set[bytes]:
+        self.stage.said(command, over)
         return _in(self.stage.trees().values())
 
 

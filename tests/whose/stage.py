@@ -21,7 +21,8 @@ from tests.whose.files import Tree
 
 STAGE_LUA = Path(__file__).with_name("stage.lua").read_text(encoding="utf-8")
 TROUBLE = re.compile(r"\bW1[0-9]\b|\bE\d+:|[Tt]raceback|Error executing|Press ENTER")
-OVER = re.compile(r"rejected:|restored|nothing (is left|was|to undo|had to be)|your own edits stay")
+REJECTED = re.compile(r"rejected:|nothing (is left|was)")
+RESTORED = re.compile(r"restored|nothing (to undo|had to be)|your own edits stay")
 """The last words about a command."""
 COARSE = 5
 """`CLOCK_REALTIME_COARSE` of Linux, by which files get their times; Python has no name for it."""
@@ -199,7 +200,7 @@ class Stage:
         What sessions before the current one have done is rejected file by file.
         """
         self.nvim.command("AcpReview")
-        said = self.said("AcpReview rejectall")
+        said = self.said("AcpReview rejectall", REJECTED)
         if self.is_second_session:
             for name in [name for name, one in self.reviews().items() if one.by == "agent"]:
                 self.nvim.lua("stage.open(...)", str(self.where), name)
@@ -211,15 +212,15 @@ class Stage:
         texts: list[str] = nvim.lua("return stage.undo_texts(...)", str(self.where))
         return texts
 
-    def said(self, command: str) -> list[str]:
-        """Run a command of the plugin, and return what it said in the end."""
+    def said(self, command: str, over: re.Pattern[str]) -> list[str]:
+        """Run a command of the plugin, and return what it said until words that match `over`."""
         before = len(self.nvim.messages())
 
-        def over() -> list[str]:
-            return [words for words in self.nvim.messages()[before:] if OVER.search(words)]
+        def is_over() -> bool:
+            return any(over.search(words) for words in self.nvim.messages()[before:])
 
         self.nvim.command(command)
-        self.nvim.wait_until(over, LIMIT, f"words about {command}")
+        self.nvim.wait_until(is_over, LIMIT, f"words about {command}")
         return self.nvim.messages()[before:]
 
     # Ends

@@ -22,6 +22,8 @@ local line_paths = {}
 
 local DONE = { keep = "kept", reject = "rejected" }
 
+local is_judging = false -- all files of a session: the host is about to tell the result
+
 local function flush(path)
   local bufnr = lookup.find(path)
   if bufnr then
@@ -124,6 +126,7 @@ function M.session(action, force)
     return message.info("nothing is left to review" .. words)
   end
   M.flush_all()
+  is_judging = true
   host.send("review", { action = action, session = #mine > 0 and session.key or nil, force = force })
 end
 
@@ -161,6 +164,14 @@ function M.judged(event)
   local lines = { count > 0 and ("%s: %s%s"):format(done, entry.plural(count, "file"), back) or "nothing was " .. done }
   vim.list_extend(lines, entry.left_words(event.left or {}, ":AcpReview! rejectall rejects them too"))
   message.info(table.concat(lines, "\n"))
+  vim.schedule(function() -- after the list has been filled again
+    is_judging = false
+  end)
+end
+
+---@return boolean the result of keeping or rejecting all files of a session is about to be shown, or was just shown
+function M.is_judging()
+  return is_judging
 end
 
 return M

@@ -250,7 +250,9 @@ end
 ---Closes the list, in which no file is left. If the user is in it, it waits for a pause: the keys that they are typing must
 ---not reach another window.
 local function close_later()
-  message.info("nothing is left to review")
+  if not actions.is_judging() then -- else its result says how to undo it, and must stay
+    message.info("nothing is left to review")
+  end
   if api.nvim_get_current_buf() == list then
     fill(list)
     late.when_idle(close, nil, is_over)
