@@ -21,7 +21,8 @@ from acp_nvim.review.ledger import Ledger, TurnLog
 from acp_nvim.review.restore import Restoring
 from acp_nvim.review.storage import Checkpoint, OpenTurn, SavedReview, checkpoint_views
 from acp_nvim.review.tracker import ChangeTracker
-from acp_nvim.review.work import Work, WorkJournal
+from acp_nvim.review.work import Work
+from acp_nvim.review.work_journal import WorkJournal
 from acp_nvim.review.workspace import Workspace, Workspaces
 from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.tasks import Tasks, is_running

