@@ -35,7 +35,7 @@ demo: ## talk to the bundled demo agent in a temporary project; installs only wh
 	@ACP_NVIM_PYTHON="$(PYTHON)" sh tests/tools/setup.sh run
 	@$(PY) tests/tools/demo.py
 
-quick: setup ## the quick tests of core and Lua, for every edit (90 s on two processors)
+quick: setup ## the quick tests of core and Lua, for every edit (3 minutes on two processors)
 	@$(PY) -m pytest -q -n auto --dist worksteal --quick tests/core tests/lua $(PYTEST_ARGS)
 
 test: setup ## every test that needs no third-party agent (PYTHON=/path/to/python3.13: with that Python, in a separate environment)

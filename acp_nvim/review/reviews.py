@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import time
 from collections.abc import Callable, Collection
 from functools import partial
 from itertools import count
@@ -14,14 +13,12 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from acp_nvim.process.group import NO_PID, members
 from acp_nvim.review.decisions import Action, Decisions
 from acp_nvim.review.evidence import Evidence
 from acp_nvim.review.ledger import Ledger, TurnLog
 from acp_nvim.review.restore import Restoring
-from acp_nvim.review.storage import Checkpoint, OpenTurn, SavedReview, checkpoint_views
+from acp_nvim.review.storage import Checkpoint, SavedReview, checkpoint_views
 from acp_nvim.review.tracker import ChangeTracker
-from acp_nvim.review.work import Work
 from acp_nvim.review.work_journal import WorkJournal
 from acp_nvim.review.workspace import Workspace, Workspaces
 from acp_nvim.snapshots.snapshot import SnapshotError
@@ -34,10 +31,6 @@ from acp_nvim.workspace.roots import Roots
 
 KEEP_SECONDS: Final = 0.5
 """Delay before the review is saved: several changes within it are one write."""
-END_WAIT_SECONDS: Final = 10.0
-"""Time to wait for the agents of a dead host to end: its guard gives them five seconds."""
-END_POLL_SECONDS: Final = 0.05
-"""Interval between two looks at whether they have ended."""
 
 log = logging.getLogger(__name__)
 
@@ -108,7 +101,10 @@ class Reviews:
     async def _recover(self, workspace: Workspace, saved: SavedReview) -> None:
         """Put what dead hosts left back under review, and judge what has changed since by their evidence."""
         logs = [TurnLog(next(_dead_sessions), turn.agent, Roots([workspace.root])) for turn in saved.turns]
-        works = [await self._read_work(turn, left) for turn, left in zip(logs, saved.turns, strict=True)]
+        works = []
+        for turn, left in zip(logs, saved.turns, strict=True):
+            turn.prompt = left.prompt
+            works.append(await self.journal.read_work(left.evidence, left.session, turn))
         self.ledger.logs += logs
         self.evidence.works += works
         if saved.turns:  # buffers that followed the disk meanwhile were judged without this evidence
@@ -133,17 +129,6 @@ class Reviews:
             await self.conclude(turn, workspace)
         for left in saved.turns:
             await anyio.to_thread.run_sync(self.journal.forget, left.evidence)
-
-    async def _read_work(self, turn: TurnLog, left: OpenTurn) -> Work:
-        """Read the journal of a dead host's turn; wait until the agent has ended, or for `END_WAIT_SECONDS`."""
-        turn.prompt = left.prompt
-        work = Work(turn.session, left.agent, turn.roots, self.journal.ended_at)
-        for record in await anyio.to_thread.run_sync(lambda: list(self.journal.read(left.evidence, left.session))):
-            work.apply(record)
-        work.is_over = True
-        with anyio.move_on_after(END_WAIT_SECONDS):
-            await anyio.to_thread.run_sync(_wait_for_end, work, abandon_on_cancel=True)
-        return work
 
     async def conclude(self, turn: TurnLog, workspace: Workspace) -> Checkpoint | None:
         """Store and return the checkpoint of a turn that has ended; None if it changed nothing."""
@@ -212,10 +197,3 @@ class Reviews:
         """Report a problem in the chats of the sessions that work there; if there is none, wherever the user is."""
         if not any([notify(directory, words) for notify in self.on_trouble]):
             self._publish(events.Error(text=words, code="review"))
-
-
-def _wait_for_end(work: Work) -> None:
-    """Block until no process of the agent runs; members are found by mark, as their group's id may be reused."""
-    deadline = time.monotonic() + END_WAIT_SECONDS
-    while time.monotonic() < deadline and work.last_end is None and any(members(NO_PID, mark) for mark in work.marks):
-        time.sleep(END_POLL_SECONDS)

@@ -9,18 +9,27 @@ import uuid
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import anyio
 import anyio.lowlevel
+import anyio.to_thread
 import msgspec
 
 from acp_nvim import decoders
 from acp_nvim.limits import ENDS_SECONDS
 from acp_nvim.process.end_times import ended_at, ends_directory, forget_old
+from acp_nvim.process.group import NO_PID, members
+from acp_nvim.review.ledger import TurnLog
 from acp_nvim.review.work import Record, Work
 from acp_nvim.tasks import Spawn, is_running
 from acp_nvim.workspace.private_file import make_directory
 from acp_nvim.workspace.roots import Roots
+
+END_WAIT_SECONDS: Final = 10.0
+"""Time to wait for the agents of a dead host to end: its guard gives them five seconds."""
+END_POLL_SECONDS: Final = 0.05
+"""Interval between two looks at whether they have ended."""
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +74,7 @@ class WorkJournal:
         if not is_running(self._writing):
             self._writing = self._spawn(self._write_waiting)
 
-    def read(self, name: str, session: int) -> Iterator[Record]:
+    def _read(self, name: str, session: int) -> Iterator[Record]:
         """Yield the records of a session from the journal with that name. Blocks."""
         try:
             lines = (self._directory / f"{name}.jsonl").read_bytes().splitlines()
@@ -77,6 +86,18 @@ class WorkJournal:
                 if record.session == session:
                     paths = [os.fsdecode(path.encode("latin-1")) for path in record.paths]
                     yield msgspec.structs.replace(record, paths=paths)
+
+    async def read_work(self, name: str, session: int, turn: TurnLog) -> Work:
+        """Return what the agent of a dead host's turn did, from the journal with that name, where it has the number
+        `session`. Waits until the agent has ended, at most `END_WAIT_SECONDS`.
+        """
+        work = Work(turn.session, turn.agent, turn.roots, self.ended_at)
+        for record in await anyio.to_thread.run_sync(lambda: list(self._read(name, session))):
+            work.apply(record)
+        work.is_over = True
+        with anyio.move_on_after(END_WAIT_SECONDS):
+            await anyio.to_thread.run_sync(_wait_for_end, work, abandon_on_cancel=True)
+        return work
 
     def forget(self, name: str) -> None:
         """Remove a journal that is not needed any more. Blocks."""
@@ -114,3 +135,10 @@ def _encodable(record: Record) -> Record:
     paths = [os.fsencode(path).decode("latin-1") for path in record.paths]
     words = record.words.encode("utf-8", "replace").decode()
     return msgspec.structs.replace(record, paths=paths, words=words, id=record.id.encode("utf-8", "replace").decode())
+
+
+def _wait_for_end(work: Work) -> None:
+    """Block until no process of the agent runs; members are found by mark, as their group's id may be reused."""
+    deadline = time.monotonic() + END_WAIT_SECONDS
+    while time.monotonic() < deadline and work.last_end is None and any(members(NO_PID, mark) for mark in work.marks):
+        time.sleep(END_POLL_SECONDS)

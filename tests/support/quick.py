@@ -72,7 +72,7 @@ SLOW: Final = frozenset(
         "lua/test_screen_folds",
     )
 )
-"""Files of these folders that take two seconds and more: without them the rest takes 90 s on two processors."""
+"""Files of these folders that take two seconds and more: without them the rest takes 3 minutes on two processors."""
 
 
 def is_quick(name: str) -> bool:
