@@ -108,7 +108,7 @@ class Reviews:
         self.ledger.logs += logs
         self.evidence.works += works
         if saved.turns:  # buffers that followed the disk meanwhile were judged without this evidence
-            await self.files.wait_until_free()
+            await self.files.wait_until_free(workspace.root)
             for path in self.ledger.known_below(workspace.root):
                 self.ledger.accounted.pop(path, None)
                 self.evidence.forget_accounted(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -141,9 +142,10 @@ class OpenFiles:
                 await held.enter_async_context(self._locks.setdefault(path, anyio.Lock(fast_acquire=True)))
             yield
 
-    async def wait_until_free(self) -> None:
-        """Wait until whoever holds the lock of a file now (see `alone`) has released it."""
-        for lock in list(self._locks.values()):
+    async def wait_until_free(self, directory: str) -> None:
+        """Wait until whoever holds the lock of a file below `directory` now (see `alone`) has released it."""
+        below = directory.rstrip(os.sep) + os.sep
+        for lock in [lock for path, lock in self._locks.items() if path.startswith(below)]:
             async with lock:
                 pass
 
