@@ -113,6 +113,7 @@ class Reviews:
                 self.ledger.accounted.pop(path, None)
                 self.evidence.forget_accounted(path)
         try:
+            # of a file that two dead hosts have left, the first
             for one in {one.path: one for one in reversed(saved.entries)}.values():
                 await self.tracker.take_over(one)
             if saved.turns:

@@ -213,9 +213,7 @@ class ChangeTracker:
         """Put a file that a dead host left back under review."""
         path = saved.path
         async with self._files.alone(path):
-            later = self.ledger.entries.get(
-                path
-            )  # changed since that host died, and noticed before its review was read
+            later = self.ledger.entries.get(path)  # the file has changed since, and that was noticed earlier
             entry = self.ledger.entries[path] = saved.entry()
             if later is not None:
                 await self.ledger.load_texts(later)
