@@ -25,7 +25,7 @@ def tools(stage: Stage) -> str:
         raise NotOfferedError
     path = stage.project / MODULE
     stage.nvim.lua(ENABLE, SERVERS)
-    stage.nvim.lua("vim.cmd.edit(vim.fn.fnameescape(...))", str(path))
+    stage.edit(path)
     stage.wait(lambda: stage.nvim.lua("return #vim.lsp.get_clients({ bufnr = 0 })") == 2, "the language servers")
     end, asked = stage.turn("tools")
     assert end["stop_reason"] == "end_turn", stage.describe()

@@ -58,6 +58,19 @@ end
 """
 
 
+EDIT = """
+local path = ...
+for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+  if not vim.wo[win].winfixbuf then
+    vim.api.nvim_set_current_win(win)
+    vim.cmd.edit(vim.fn.fnameescape(path))
+    return
+  end
+end
+error("no window for " .. path)
+"""
+
+
 class NotOfferedError(Exception):
     """The agent does not have it."""
 
@@ -197,6 +210,10 @@ class Stage:
         self.say(scene, more)
         self.wait(lambda: asked.extend(self.nvim.lua(ANSWER, kind)) or len(self.ends()) > before, f"the end of {scene}")
         return self.ends()[-1], asked
+
+    def edit(self, path: Path) -> None:
+        """Opens a file in a window that is not the plugin's: those keep their buffers."""
+        self.nvim.lua(EDIT, str(path))
 
     def say(self, scene: str, more: str = "") -> None:
         """Sends the prompt of a scene."""

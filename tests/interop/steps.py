@@ -72,7 +72,7 @@ def edit(stage: Stage) -> str:
     """It changes a file; the change is on disk, in the buffer, and under review."""
     needs_model(stage)
     path = stage.project / "main.py"
-    stage.nvim.command(f"edit {path}")
+    stage.edit(path)
     _, asked = stage.turn("edit")
     stage.wait(lambda: NEW in path.read_text(), "the edit on disk")
     nr = stage.nvim.lua("return vim.fn.bufnr(...)", str(path))

@@ -30,6 +30,7 @@ NAMES = {
         "execute",
         "executecommand",
         "executebash",
+        "executeshellcommand",
         "terminal",
     ),
     "delegate": ("agent", "spawnagent"),
