@@ -56,6 +56,9 @@ FORBIDDEN = {
     "session": {"acp_nvim.ui.neovim", "acp_nvim.ui.neovim_rpc", "acp_nvim.ui.batches"},
 }
 PYNVIM_USERS = {"ui", "plugin", "start"}
+NETWORK = {"socket", "ssl", "http", "ftplib", "smtplib", "socketserver", "websockets", "h11", "xmlrpc"}
+NETWORK_USERS = {"transports", "mcp"}
+"""The second listens at a socket in a directory of the user's."""
 
 
 MOST_IMPORTS = 15
@@ -99,6 +102,15 @@ def complaints(root: Path) -> list[str]:
 
 def test_imports_go_up_the_layers_only() -> None:
     assert complaints(ROOT) == []
+
+
+def test_only_transports_reach_the_network() -> None:
+    users = {layer(one.importer) for one in imports(ROOT) if one.module in NETWORK}
+    assert users == NETWORK_USERS
+    texts = {name: path.read_text(encoding="utf-8") for name, path in modules(ROOT).items()}
+    assert [name for name, text in texts.items() if "urllib.request" in text or "urllib3" in text] == []
+    reaching = {layer(name) for name, text in texts.items() if re.search(r"anyio\.connect_tcp|create_connection", text)}
+    assert reaching == {"transports"}
 
 
 def test_every_layer_of_the_rule_exists() -> None:
