@@ -8,6 +8,7 @@ local context = lazy("acp_nvim.prompt.context")
 local follow = lazy("acp_nvim.follow")
 local images = lazy("acp_nvim.prompt.images")
 local log = require("acp_nvim.log")
+local names = require("acp_nvim.names")
 local message = lazy("acp_nvim.message")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.host.requests")
@@ -161,7 +162,7 @@ function M.log()
     return
   end
   vim.cmd("split")
-  vim.cmd("silent view " .. vim.fn.fnameescape(log.path()))
+  names.view(log.path())
   vim.bo.autoread = true
   vim.cmd("normal! G")
 end

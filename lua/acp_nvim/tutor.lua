@@ -3,8 +3,10 @@ local client = require("acp_nvim.host.client")
 local config = require("acp_nvim.config")
 local decoration = require("acp_nvim.chat.transcript.decoration")
 local file_buffer = require("acp_nvim.windows.file_buffer")
+local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
+local names = require("acp_nvim.names")
 local question = require("acp_nvim.sessions.question")
 local sessions = require("acp_nvim.sessions")
 local steps = require("acp_nvim.tutor.steps")
@@ -117,8 +119,8 @@ end
 
 ---@return boolean the code is as it was in the beginning
 local function is_original(tutor)
-  local bufnr = vim.fn.bufnr(vim.fs.joinpath(tutor.directory, CODE))
-  return bufnr ~= -1 and vim.deep_equal(api.nvim_buf_get_lines(bufnr, 0, -1, false), tutor.original)
+  local bufnr = lookup.find(vim.fs.joinpath(tutor.directory, CODE))
+  return bufnr ~= nil and vim.deep_equal(api.nvim_buf_get_lines(bufnr, 0, -1, false), tutor.original)
 end
 
 ---@return acp.TutorState
@@ -196,7 +198,7 @@ local function open_windows(directory)
   local code = assert(file_buffer.get(vim.fs.joinpath(directory, CODE)))
   vim.cmd("tab split")
   api.nvim_win_set_buf(0, code)
-  vim.cmd.tcd(vim.fn.fnameescape(directory))
+  names.set_directory("tcd", directory)
   local bufnr = named.scratch("acp://tutor")
   vim.cmd("aboveleft split")
   api.nvim_win_set_buf(0, bufnr)
@@ -212,7 +214,7 @@ local function leave()
   if #api.nvim_list_tabpages() > 1 then
     vim.cmd.tabclose()
   else
-    vim.cmd.cd(vim.fn.fnameescape(vim.fn.getcwd(-1, -1))) -- out of the copy, which is removed
+    names.set_directory("cd", vim.fn.getcwd(-1, -1)) -- out of the copy, which is removed
     vim.cmd.bwipeout()
   end
 end
@@ -236,7 +238,7 @@ function M.open()
     vim.fn.delete(directory, "rf")
     return
   end
-  local code = vim.fn.bufnr(vim.fs.joinpath(directory, CODE))
+  local code = assert(lookup.find(vim.fs.joinpath(directory, CODE)))
   open = {
     bufnr = bufnr,
     win = win,

@@ -12,6 +12,7 @@ local FOLDERS = { lua = true, plugin = true, tests = false, doc = false }
 ---@field name string from the root of the repository
 ---@field text string
 ---@field tree? TSNode root of its syntax tree
+---@field aliases? table<string, string> see `nodes.aliases`
 
 ---@class check.Problem
 ---@field line integer
@@ -69,6 +70,7 @@ local function check(file, is_shipped)
     return false
   end
   file.tree = vim.treesitter.get_string_parser(file.text, "lua"):parse()[1]:root()
+  file.aliases = require("nodes").aliases(file)
   for _, name in ipairs(is_shipped and vim.list_extend(vim.list_slice(EVERYWHERE), SHIPPED) or EVERYWHERE) do
     report(file.name, require(name)(file, chunk))
   end

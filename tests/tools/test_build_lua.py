@@ -27,7 +27,8 @@ def build(tmp_path):
     plugin = tmp_path / "a plugin"
     bin_directory = tmp_path / "bin"
     bin_directory.mkdir()
-    for part in ("build.lua", "lua/acp_nvim/host/environment.lua", "requirements/run.txt", "doc/acp_nvim.txt"):
+    lua = ("build.lua", "lua/acp_nvim/host/environment.lua", "lua/acp_nvim/names.lua")
+    for part in (*lua, "requirements/run.txt", "doc/acp_nvim.txt"):
         (plugin / part).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / part, plugin / part)
     (bin_directory / "sh").symlink_to(shutil.which("sh"))

@@ -86,13 +86,92 @@ def test_good_code_passes(check):
         ("vim.cmd.edit('x')\n", "1: `vim.cmd.edit`: files are opened by windows/file_buffer.lua"),
         ("vim.cmd.vsplit('x')\n", "1: `vim.cmd.vsplit`: files are opened by windows/file_buffer.lua"),
         ("return vim.fn.rpcrequest(1, 'x')\n", "1: `vim.fn.rpcrequest`: the editor never waits for the host"),
+        ("local fn = vim.fn\nreturn fn.confirm('x')\n", "2: `fn.confirm`: only dialog.lua asks the user"),
+        ('return vim.fn["confirm"]("x")\n', '1: `vim.fn["confirm"]`: only dialog.lua asks the user'),
     ],
 )
 def test_bad_code_is_found(check, code, words):
     status, said = check(bad=code)
     assert status == 1
-    assert len(said) == 1
+    assert len({problem.split(":")[1] for problem in said}) == 1, said
     assert said[0].startswith(f"lua/acp_nvim/bad.lua:{words}")
+
+
+EXPANDS = "a name would be expanded, or taken for a pattern; names.lua has what is safe"
+COMMAND = "text from outside would be a command"
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("return vim.fn.glob(vim.g.x)\n", f"1: `vim.fn.glob`: {EXPANDS}"),
+        ("local fn = vim.fn\nreturn fn.glob(vim.g.x)\n", f"2: `fn.glob`: {EXPANDS}"),
+        ("local api, fn = vim.api, (vim.fn)\nreturn fn.expand(api.x)\n", f"2: `fn.expand`: {EXPANDS}"),
+        ('return vim.fn["glob"](vim.g.x)\n', f'1: `vim.fn["glob"]`: {EXPANDS}'),
+        ("return vim.fn[vim.g.x](1)\n", "1: `vim.fn[vim.g.x]`: the check cannot see which function this is"),
+        ("return pcall(vim.fn.globpath, '.', vim.g.x)\n", f"1: `vim.fn.globpath`: {EXPANDS}"),
+        ("return vim.fn.fnamemodify(vim.g.x, ':~:.')\n", f"1: `vim.fn.fnamemodify`: {EXPANDS}"),
+        ("return vim.fn.bufnr(vim.g.x)\n", f"1: `vim.fn.bufnr`: {EXPANDS}"),
+        ("return vim.fn.bufwinid(vim.g.name)\n", f"1: `vim.fn.bufwinid`: {EXPANDS}"),
+        ("return vim.tbl_map(vim.fn.getbufinfo, {})\n", f"1: `vim.fn.getbufinfo`: {EXPANDS}"),
+        ("return vim.fs.normalize(vim.g.x)\n", f"1: `vim.fs.normalize`: {EXPANDS}"),
+        ("return vim.call('glob', vim.g.x)\n", f"1: `vim.call`: {COMMAND}"),
+        ("return vim.fn.call('glob', {})\n", f"1: `vim.fn.call`: {COMMAND}"),
+        ("return vim.api.nvim_call_function('glob', {})\n", f"1: `vim.api.nvim_call_function`: {COMMAND}"),
+        ("local api = vim.api\nreturn api.nvim_cmd({}, {})\n", f"2: `api.nvim_cmd`: {COMMAND}"),
+        ("return vim.api.nvim_exec2(vim.g.x, {})\n", f"1: `vim.api.nvim_exec2`: {COMMAND}"),
+        ("return vim.api.nvim_get_runtime_file(vim.g.x, true)\n", "1: `vim.api.nvim_get_runtime_file`: runs commands"),
+        (
+            "return vim.api.nvim_feedkeys(vim.g.x, 'n', false)\n",
+            "1: `vim.api.nvim_feedkeys`: text from outside would be",
+        ),
+        ("return vim.uri_to_bufnr(vim.g.x)\n", "1: `vim.uri_to_bufnr`: makes a buffer of any name"),
+        ("return vim.regex(vim.g.x)\n", "1: `vim.regex`: text from outside would be a pattern"),
+        ("return vim.ui.open(vim.g.x)\n", "1: `vim.ui.open`: opens what a server or an agent names"),
+        ("vim.cmd.tcd(vim.g.x)\n", f"1: `vim.cmd.tcd`: {COMMAND}"),
+        ("pcall(vim.cmd.help, vim.g.x)\n", f"1: `vim.cmd.help`: {COMMAND}"),
+        ("local cmd = vim.cmd\ncmd.lcd(vim.g.x)\n", f"2: `cmd.lcd`: {COMMAND}"),
+        ("vim.cmd('normal! ' .. vim.g.x)\n", f"1: `vim.cmd`: {COMMAND}"),
+        ("local cmd = vim.cmd\ncmd('normal! ' .. vim.g.x)\n", f"2: `cmd`: {COMMAND}"),
+        ("vim.cmd(('silent help %s'):format(vim.g.x))\n", f"1: `vim.cmd`: {COMMAND}"),
+        ("vim.cmd({ cmd = 'help' })\n", f"1: `vim.cmd`: {COMMAND}"),
+        ("pcall(vim.cmd, vim.g.x)\n", f"1: `vim.cmd`: {COMMAND}"),
+        ("vim.schedule_wrap(vim.cmd)(vim.g.x)\n", f"1: `vim.cmd`: {COMMAND}"),
+        ("vim.cmd('let g:x = glob(g:y)')\n", f"1: `'let g:x = glob(g:y)'`: {EXPANDS}"),
+        ("vim.wo.winbar = vim.g.x\n", f"1: `vim.wo.winbar = vim.g.x`: {COMMAND}"),
+        ("vim.wo[0][0].statusline = ' ' .. vim.g.x\n", f"1: `vim.wo[0][0].statusline = ' ' .. vim.g.x`: {COMMAND}"),
+        (
+            "vim.api.nvim_create_autocmd('User', { pattern = vim.g.x, command = '' })\n",
+            "1: `vim.api.nvim_create_autocmd('User', { pattern = vim.g.x, command = '' })`: text from outside would be",
+        ),
+    ],
+)
+def test_names_that_would_be_expanded_are_found(check, code, words):
+    status, said = check(bad=code)
+    assert (status, len(said)) == (1, 1), said
+    assert said[0].startswith(f"lua/acp_nvim/bad.lua:{words}")
+
+
+def test_names_that_are_data_pass(check):
+    code = """
+local cmd, win, bufnr = vim.cmd, vim.g.win, vim.g.bufnr
+vim.cmd("normal! zz")
+cmd("redrawstatus!")
+vim.cmd(("tab sbuffer %d"):format(bufnr))
+pcall(vim.cmd, ("silent! %dfoldopen!"):format(3))
+vim.cmd("normal! zv" .. (win and "" or "zz"))
+pcall(vim.cmd.redraw)
+vim.wo[win].winbar = "%{%v:lua.x()%}"
+vim.api.nvim_create_autocmd({ "BufEnter" }, { pattern = { "*.py", "*.lua" }, command = "redraw" })
+return vim.fn.bufwinid(bufnr), vim.fn.getbufinfo(vim.g.prompt_bufnr), { glob = 1, cmd = 2 }
+"""
+    assert check(good=code) == (0, [])
+
+
+def test_only_names_expands(check):
+    code = "return vim.fn.expand(vim.g.x), vim.fs.normalize(vim.g.x), vim.api.nvim_cmd({}, {})\n"
+    assert check(names=code) == (0, [])
+    assert len(check(others=code)[1]) == 3
 
 
 def test_files_that_may(check):

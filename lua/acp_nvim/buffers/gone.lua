@@ -1,5 +1,6 @@
 -- Buffers whose file was deleted or renamed: keeps the text, and shows a note for a deleted file.
 local highlights = require("acp_nvim.highlights")
+local names = require("acp_nvim.names")
 local stamp = require("acp_nvim.buffers.stamp")
 
 local M = {}
@@ -35,7 +36,7 @@ end
 ---@param path string that no buffer has
 ---@return boolean renamed
 function M.rename(bufnr, path)
-  local old, alternate = api.nvim_buf_get_name(bufnr), vim.fn.bufnr("#")
+  local old, alternate = api.nvim_buf_get_name(bufnr), names.alternate_buffer()
   if not pcall(api.nvim_buf_set_name, bufnr, path) then
     return false
   end

@@ -3,6 +3,7 @@ local details = require("acp_nvim.chat.targets.details")
 local forms = require("acp_nvim.forms")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
+local names = require("acp_nvim.names")
 local open = require("acp_nvim.review.open")
 local one_line = require("acp_nvim.chat.blocks.lines").one_line
 local requests = require("acp_nvim.host.requests")
@@ -77,9 +78,8 @@ end
 local function existing(path, cwd)
   if path == "" or path:find("%z") then
     return nil
-  elseif path:sub(1, 1) == "~" then
-    path = vim.fs.normalize(path)
   end
+  path = names.from_home(path)
   local tried = { path, path:match("^[ab]/(.+)$") } -- the second is a path in a diff's header
   for index = 1, 2 do
     local one = tried[index]

@@ -1,6 +1,7 @@
 -- Checks the agents in a user's table: returns the valid fields of each, and adds the problems.
 local checks = require("acp_nvim.config.checks")
 local hint = require("acp_nvim.config.hint")
+local names = require("acp_nvim.names")
 
 ---Checks of the fields: a kind for `checks.kind`, or a function that returns the problem.
 ---@type table<string, string|fun(value: any): string?>
@@ -57,7 +58,7 @@ end
 function FIELDS.projects(value)
   local example = 'must be a map like { ["~/src/project"] = { system_prompt = "...", mcp_servers = {} } }'
   for path, project in pairs(type(value) == "table" and value or { false }) do
-    local is_path = type(path) == "string" and vim.startswith(vim.fs.normalize(path), "/")
+    local is_path = type(path) == "string" and vim.startswith(names.configured(path), "/")
     if not is_path or type(project) ~= "table" then
       return example
     end
@@ -86,7 +87,7 @@ function FIELDS.paths(value)
     and vim.islist(value)
     and vim.iter(value):all(function(pair)
       local good = type(pair) == "table" and vim.tbl_count(pair) == 2
-      good = good and type(pair.here) == "string" and vim.startswith(vim.fs.normalize(pair.here), "/")
+      good = good and type(pair.here) == "string" and vim.startswith(names.configured(pair.here), "/")
       return good and type(pair.there) == "string" and vim.startswith(pair.there, "/")
     end)
   local example = 'must be a list of { here = "/directory/on/this/machine", there = "/the/same/for/the/agent" }'
@@ -125,10 +126,10 @@ local function normalized(field, value)
   if field == "env" then
     return next(value) and vim.tbl_map(tostring, value) or nil
   elseif field == "tls" and type(value) == "string" then
-    return vim.fs.normalize(value) -- its `~`
+    return names.configured(value) -- its `~`
   elseif field == "paths" then
     return vim.tbl_map(function(pair)
-      return { here = vim.fs.normalize(pair.here), there = pair.there }
+      return { here = names.configured(pair.here), there = pair.there }
     end, value)
   elseif field == "system_prompt" then
     return system_prompt(value)
@@ -136,7 +137,7 @@ local function normalized(field, value)
     local projects = {}
     for path, project in pairs(value) do
       local settings = { system_prompt = system_prompt(project.system_prompt), mcp_servers = project.mcp_servers }
-      projects[vim.fs.normalize(path)] = next(settings) and settings or nil
+      projects[names.configured(path)] = next(settings) and settings or nil
     end
     return next(projects) and projects or nil
   elseif field == "defaults" then

@@ -4,6 +4,7 @@ local environment = require("acp_nvim.host.environment")
 local lazy = require("acp_nvim.lazy")
 local log = require("acp_nvim.log")
 local message = require("acp_nvim.message")
+local names = require("acp_nvim.names")
 local sessions = require("acp_nvim.sessions")
 local winbar = lazy("acp_nvim.chat.winbar")
 
@@ -74,7 +75,7 @@ function M.offer(why, on_end)
   end
   unanswered = on_built
   vim.schedule(function() -- when the windows of the command are open
-    local prompt = ("%s, into %s/.venv?"):format(WHY[why], vim.fn.fnamemodify(environment.root(), ":~"))
+    local prompt = ("%s, into %s/.venv?"):format(WHY[why], names.below_home(environment.root()))
     dialog.select({ YES, NO }, { prompt = prompt }, function(choice)
       if unanswered ~= on_built then
         return

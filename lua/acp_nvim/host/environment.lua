@@ -1,5 +1,8 @@
 -- Finds and builds the Python environment of the host, `.venv` in the plugin's directory. build.lua runs this file when
--- the plugin is not loaded yet, or another version of it is. Therefore it requires no other module.
+-- the plugin is not loaded yet, or another version of it is. Therefore it requires no module, but loads the file beside it.
+local HERE = debug.getinfo(1, "S").source:sub(2)
+local names = dofile(vim.fs.joinpath(vim.fs.dirname(vim.fs.dirname(HERE)), "names.lua"))
+
 local M = {}
 
 local PACKAGE = "acp_nvim/__init__.py"
@@ -20,14 +23,23 @@ except ImportError:
 ]]
 local TOO_OLD, WITHOUT_VENV = 3, 4
 
+---@param path string
+---@param levels integer
+---@return string directory that many levels above
+local function above(path, levels)
+  for _ = 1, levels do
+    path = vim.fs.dirname(path)
+  end
+  return path
+end
+
 ---Returns the directory that has the Python package. LuaRocks installs Lua modules elsewhere; then 'runtimepath' has it.
 ---@return string root of the plugin
 function M.root()
-  local here = debug.getinfo(1, "S").source:sub(2)
-  local root = vim.fn.fnamemodify(here, ":p:h:h:h:h")
+  local root = above(names.absolute(HERE), 4)
   if not vim.uv.fs_stat(root .. "/" .. PACKAGE) then
     local found = vim.api.nvim_get_runtime_file(PACKAGE, false)[1]
-    root = found and vim.fn.fnamemodify(found, ":p:h:h") or root
+    root = found and above(names.absolute(found), 2) or root
   end
   return root
 end
@@ -122,7 +134,7 @@ end
 local function find_python(on_end)
   local candidates, found = vim.list_slice(CANDIDATES), {}
   if type(vim.g.python3_host_prog) == "string" then
-    table.insert(candidates, 1, vim.fn.expand(vim.g.python3_host_prog))
+    table.insert(candidates, 1, names.expanded(vim.g.python3_host_prog))
   end
   local function try(number)
     local program = candidates[number] and vim.fn.exepath(candidates[number])
@@ -177,7 +189,7 @@ function M.build(again, on_progress, on_end)
       if code ~= 0 then
         return fail(reason(stderr), stderr)
       end
-      pcall(vim.cmd.helptags, vim.fn.fnameescape(path("doc")))
+      pcall(names.make_helptags, path("doc"))
       on_end()
     end)
   end)

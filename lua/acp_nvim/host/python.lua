@@ -1,6 +1,7 @@
 -- Finds the Python interpreter of the host, and builds its command line.
 local config = require("acp_nvim.config")
 local environment = require("acp_nvim.host.environment")
+local names = require("acp_nvim.names")
 
 local M = {}
 
@@ -9,16 +10,16 @@ local M = {}
 function M.find()
   local configured = config.get().python
   if configured then
-    if vim.fn.executable(vim.fn.expand(configured)) == 1 then
-      return vim.fn.expand(configured), "the option `python`"
+    if vim.fn.executable(names.expanded(configured)) == 1 then
+      return names.expanded(configured), "the option `python`"
     end
     return nil, ("the option `python` names %q, which cannot be run"):format(configured)
   elseif vim.fn.executable(environment.python()) == 1 then
     return environment.python(), "the plugin's .venv"
   end
   local global = vim.g.python3_host_prog
-  if type(global) == "string" and vim.fn.executable(vim.fn.expand(global)) == 1 then
-    return vim.fn.expand(global), "g:python3_host_prog"
+  if type(global) == "string" and vim.fn.executable(names.expanded(global)) == 1 then
+    return names.expanded(global), "g:python3_host_prog"
   end
   return nil, "its environment is not built"
 end

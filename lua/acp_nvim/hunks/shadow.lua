@@ -1,5 +1,6 @@
 -- Read-only buffers for the text of files that do not exist: deleted, or not created yet.
 local named = require("acp_nvim.buffers.named")
+local names = require("acp_nvim.names")
 
 local M = {}
 
@@ -23,7 +24,7 @@ end
 function M.leave(bufnr, file, closes)
   for _, win in ipairs(vim.fn.win_findbuf(bufnr)) do
     local other = file or api.nvim_win_call(win, function()
-      return vim.fn.bufnr("#")
+      return names.alternate_buffer()
     end)
     if other > 0 and other ~= bufnr and api.nvim_buf_is_loaded(other) then
       api.nvim_win_set_buf(win, other)

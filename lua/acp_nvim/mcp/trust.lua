@@ -2,6 +2,7 @@
 local dialog = require("acp_nvim.dialog")
 local host = require("acp_nvim.host")
 local late = require("acp_nvim.windows.late")
+local names = require("acp_nvim.names")
 
 local M = {}
 
@@ -18,7 +19,7 @@ local CHOICES = {
 
 ---@param path string
 local function shown(path)
-  return vim.fn.fnamemodify(path, ":~:.")
+  return names.short(path)
 end
 
 ---@param event acp.event.ProjectServers

@@ -4,6 +4,7 @@ local dialog = require("acp_nvim.dialog")
 local host = require("acp_nvim.host")
 local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
+local names = require("acp_nvim.names")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
@@ -36,7 +37,7 @@ end
 
 ---@param rules acp.Rule[]
 local function choose(cwd, rules)
-  local name = vim.fn.fnamemodify(cwd, ":~")
+  local name = names.below_home(cwd)
   if #rules == 0 then
     return message.info(("there are no rules for %s: you are asked for every permission"):format(name))
   end

@@ -33,6 +33,19 @@ local function heard(client_id, name)
   end
 end
 
+---@param client_id integer
+---@param uri string of a document that the client has sent
+---@return integer? bufnr which the event does not name
+local function buffer_of(client_id, uri)
+  local client = vim.lsp.get_client_by_id(client_id)
+  local name = vim.uri_to_fname(uri)
+  for bufnr in pairs(client and client.attached_buffers or {}) do
+    if api.nvim_buf_is_valid(bufnr) and api.nvim_buf_get_name(bufnr) == name then
+      return bufnr
+    end
+  end
+end
+
 ---Notices what a client publishes: there is no event for an empty list of diagnostics.
 ---@param client vim.lsp.Client
 local function observe(client)
@@ -64,9 +77,9 @@ api.nvim_create_autocmd("LspNotify", {
   desc = "Note which text a language server has",
   callback = function(event)
     local uri = SENT[event.data.method] and vim.tbl_get(event.data, "params", "textDocument", "uri")
-    local bufnr = uri and vim.uri_to_bufnr(uri) -- the event names no buffer
+    local id = event.data.client_id
+    local bufnr = uri and buffer_of(id, uri)
     if bufnr and api.nvim_buf_is_loaded(bufnr) then
-      local id = event.data.client_id
       watches[id] = watches[id] or {}
       local before = watches[id][bufnr] or { heard = 0 }
       watches[id][bufnr] = { tick = api.nvim_buf_get_changedtick(bufnr), sent = vim.uv.now(), heard = before.heard }

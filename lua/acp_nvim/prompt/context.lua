@@ -1,4 +1,6 @@
 -- Creates context items, the attachments of prompts: parts of buffers, files, links and images.
+local names = require("acp_nvim.names")
+
 local M = {}
 
 local api = vim.api
@@ -26,7 +28,7 @@ end
 ---@param path string absolute
 ---@param cwd string paths below it become relative
 function M.short(path, cwd)
-  return vim.startswith(path, cwd .. "/") and path:sub(#cwd + 2) or vim.fn.fnamemodify(path, ":~")
+  return vim.startswith(path, cwd .. "/") and path:sub(#cwd + 2) or names.below_home(path)
 end
 
 ---@return string name to be shown
@@ -156,7 +158,7 @@ function M.completed(given, cwd)
   if type(given) ~= "table" then
     return nil, "an item of the context is not a table"
   end
-  local path = type(given.path) == "string" and vim.fs.normalize(given.path, { expand_env = false }) or nil
+  local path = type(given.path) == "string" and names.normalized(given.path) or nil
   if path and not path:match("^/") and not path:match("^%a:/") then
     path = cwd .. "/" .. path
   end

@@ -1,6 +1,7 @@
 -- Saves the image in the clipboard to a file, and inserts a mention of it into the prompt.
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
+local names = require("acp_nvim.names")
 local syntax = require("acp_nvim.prompt.mentions.syntax")
 
 local M = {}
@@ -142,7 +143,7 @@ local function take(session, bytes)
     local path, problem = save(bytes)
     local bufnr = session.prompt_bufnr
     if path and bufnr and api.nvim_buf_is_loaded(bufnr) then
-      insert(bufnr, syntax.format(vim.fn.fnamemodify(path, ":~")))
+      insert(bufnr, syntax.format(names.below_home(path)))
     elseif path then
       message.warn("the prompt is gone; the image is in " .. path)
     else

@@ -1,5 +1,6 @@
 -- Describes changed files: the operation, the name, the counts of lines, who changed it, and why it was left alone.
 local Lines = require("acp_nvim.chat.blocks.lines")
+local names = require("acp_nvim.names")
 local paths = require("acp_nvim.chat.blocks.paths")
 
 local M = {}
@@ -119,7 +120,7 @@ end
 local function left_names(left)
   local text, shown = "", 0
   for _, file in ipairs(left) do
-    local name = vim.fn.fnamemodify(file.path, ":~:.")
+    local name = names.short(file.path)
     local more = (shown > 0 and ", " or "") .. name .. because(file)
     if #text + #more <= LEFT_BYTES then
       text = text .. more

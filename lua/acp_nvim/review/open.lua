@@ -7,6 +7,7 @@ local jump = require("acp_nvim.hunks.jump")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
+local names = require("acp_nvim.names")
 local shadow = require("acp_nvim.hunks.shadow")
 local view = require("acp_nvim.review.view")
 local windows = require("acp_nvim.windows.open")
@@ -95,7 +96,7 @@ local function open_next(bufnr, backwards)
   end
   local ok, err = pcall(api.nvim_win_set_buf, 0, other or bufnr)
   if not ok then
-    local name, why = vim.fn.fnamemodify(path, ":~:."), tostring(err):gsub("^.-E", "E")
+    local name, why = names.short(path), tostring(err):gsub("^.-E", "E")
     message.error(("the next hunk is in %s: %s"):format(name, why))
     return false
   end

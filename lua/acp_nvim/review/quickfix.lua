@@ -5,6 +5,7 @@ local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
 local marks = require("acp_nvim.review.comment_marks")
+local names = require("acp_nvim.names")
 
 local M = {}
 
@@ -41,7 +42,7 @@ end
 local function of_file(review)
   local words = whose(review) .. entry.text(vim.list_extend({ entry.letter(review) }, entry.counts(review)))
   if review.operation == "delete" then -- nothing to jump to
-    return { { text = words .. "  " .. vim.fn.fnamemodify(review.path, ":."), valid = 0 } }
+    return { { text = words .. "  " .. names.short(review.path), valid = 0 } }
   end
   local items = of_hunks(review, lookup.find(review.path))
   if #items > 0 then

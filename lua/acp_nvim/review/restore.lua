@@ -7,6 +7,7 @@ local host = require("acp_nvim.host")
 local late = require("acp_nvim.windows.late")
 local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
+local names = require("acp_nvim.names")
 local sessions = require("acp_nvim.sessions")
 local states = require("acp_nvim.states")
 
@@ -80,7 +81,7 @@ end
 ---@param asked acp.Restoring
 ---@param list acp.Checkpoint[]
 local function continue_with(asked, list)
-  local where = vim.fn.fnamemodify(asked.cwd, ":~")
+  local where = names.below_home(asked.cwd)
   if asked.undo then
     local last = vim.iter(list):find(function(one)
       return one.undo == true
@@ -224,12 +225,10 @@ function M.restored(event)
   if event.problem then
     table.insert(lines, (count > 0 and "but: " or "") .. event.problem)
   elseif #conflicts > 0 then
-    local names = vim.tbl_map(function(path)
-      return vim.fn.fnamemodify(path, ":~:.")
-    end, conflicts)
+    local listed = vim.tbl_map(names.short, conflicts)
     table.insert(
       lines,
-      "your own edits stay in these files; resolve the conflicts with :AcpReview: " .. table.concat(names, ", ")
+      "your own edits stay in these files; resolve the conflicts with :AcpReview: " .. table.concat(listed, ", ")
     )
   end
   vim.list_extend(lines, entry.left_words(event.left or {}, FORCE))

@@ -1,4 +1,6 @@
 -- Parses and completes the arguments of `:AcpChat` and `:AcpSessions`.
+local names = require("acp_nvim.names")
+
 local M = {}
 
 ---@param words string[] an agent's name, `++dir={directory}`, `++worktree` or `++worktree={name}`
@@ -11,7 +13,7 @@ function M.chat(words)
     local option, value = word:match("^%+%+(%a+)=?(.*)$")
     if option == "dir" and value ~= "" then
       directories = directories or {}
-      table.insert(directories, vim.fn.fnamemodify(value, ":p"))
+      table.insert(directories, names.absolute(value))
     elseif option == "worktree" then
       worktree = value
     elseif vim.startswith(word, "++") or agent then
@@ -24,18 +26,18 @@ function M.chat(words)
   return agent, is_more and { additional_directories = directories, worktree = worktree } or nil
 end
 
----@param names string[] of agents
+---@param agents string[] their names
 ---@return string[]
-function M.complete_chat(lead, names)
+function M.complete_chat(lead, agents)
   local directory = lead:match("^%+%+dir=(.*)$")
   if directory then
     return vim.tbl_map(function(one)
       return "++dir=" .. one
-    end, vim.fn.getcompletion(directory, "dir"))
+    end, names.complete_directory(directory))
   end
   return vim.tbl_filter(function(word)
     return vim.startswith(word, lead)
-  end, vim.list_extend(vim.list_slice(names), vim.startswith(lead, "+") and { "++dir=", "++worktree" } or {}))
+  end, vim.list_extend(vim.list_slice(agents), vim.startswith(lead, "+") and { "++dir=", "++worktree" } or {}))
 end
 
 ---@param text string to search for, `agent:{name}` of agents to ask, and `++archived`
@@ -58,14 +60,14 @@ function M.sessions(text)
   return (agents or archived) and table.concat(words, " ") or vim.trim(text), agents, archived
 end
 
----@param names string[] of agents
+---@param agents string[] their names
 ---@return string[]
-function M.complete_sessions(lead, names)
+function M.complete_sessions(lead, agents)
   local words = {}
   if lead ~= "" and vim.startswith("++archived", lead) then
     words[1] = "++archived"
   end
-  for _, name in ipairs(names) do
+  for _, name in ipairs(agents) do
     local word = "agent:" .. name
     words[#words + 1] = vim.startswith(word, lead) and word or nil
   end

@@ -4,6 +4,7 @@ local client = require("acp_nvim.host.client")
 local dialog = require("acp_nvim.dialog")
 local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
+local names = require("acp_nvim.names")
 local question = require("acp_nvim.sessions.question")
 local sessions = require("acp_nvim.sessions")
 local states = require("acp_nvim.states")
@@ -39,7 +40,7 @@ local function ask_about_worktree(event)
   if event.problem then
     return message.warn(("the worktree %s stays: %s"):format(event.path, event.problem))
   end
-  local name, branch = vim.fn.fnamemodify(event.path, ":~"), event.branch or "no branch"
+  local name, branch = names.below_home(event.path), event.branch or "no branch"
   local commits = (event.commits or 0) > 0
       and ("; %d commits are on %s only, which stays"):format(event.commits, branch)
     or ""
@@ -71,7 +72,7 @@ local function leave_worktree(cwd, on_answer)
     if event.path ~= "" then
       on_answer(function()
         ask_about_worktree(event)
-      end, ("the worktree %s stays (git worktree remove)"):format(vim.fn.fnamemodify(event.path, ":~")))
+      end, ("the worktree %s stays (git worktree remove)"):format(names.below_home(event.path)))
     end
   end)
 end

@@ -2,6 +2,7 @@
 local host = require("acp_nvim.host")
 local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
+local names = require("acp_nvim.names")
 local requests = require("acp_nvim.host.requests")
 local sessions = require("acp_nvim.sessions")
 
@@ -33,7 +34,7 @@ function M.received(session, event)
   if event.problem then
     message.error(event.problem)
   elseif event.path then
-    message.info(("the conversation is in %s"):format(vim.fn.fnamemodify(event.path, ":~:.")))
+    message.info(("the conversation is in %s"):format(names.short(event.path)))
   else
     local show = on_answer[session.key] or late.wait()
     show(function()
@@ -48,7 +49,7 @@ function M.command(args)
   if not session then
     return message.info("there is no conversation to export")
   end
-  local path = args.args ~= "" and vim.fn.fnamemodify(vim.fn.expand(args.args), ":p") or nil
+  local path = args.args ~= "" and names.absolute(names.expanded(args.args)) or nil
   local params = { session = session.key, path = path, overwrite = args.bang, transcript = session.kept }
   incoming[session.key], on_answer[session.key] = nil, late.wait()
   if session.kept then

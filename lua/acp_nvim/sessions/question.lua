@@ -1,6 +1,7 @@
 -- Sends requests about sessions to the host, passes its answers to the callers, and describes entries of its lists.
 local host = require("acp_nvim.host")
 local limits = require("acp_nvim.limits")
+local names = require("acp_nvim.names")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
@@ -152,7 +153,7 @@ function M.words(entry)
   local parts = {
     entry.session and "open" or M.time_of(entry.updated),
     one_line(entry.agent),
-    vim.fn.fnamemodify(entry.cwd, ":~"),
+    names.below_home(entry.cwd),
     M.title(entry),
     one_line(entry.snippet),
     not entry.session and #entry.kept == 0 and "at the agent" or "",

@@ -46,7 +46,6 @@ local RULES = {
   ["io.open"] = { only = "state_files.lua", why = OPENED },
   ["io.lines"] = { why = OPENED },
   ["vim.uv.fs_open"] = { only = OF_OURS, why = OPENED },
-  ["uv.fs_open"] = { only = OF_OURS, why = OPENED },
   ["vim.cmd.edit"] = { why = OPENED },
   ["vim.cmd.split"] = { why = OPENED },
   ["vim.cmd.vsplit"] = { why = OPENED },
@@ -63,13 +62,12 @@ local READS = vim.regex(
 
 ---@param node TSNode
 ---@param file check.File
----@return string? what it says, as the rules spell it
+---@return string? what it names, as the rules spell it
 local function expression(node, file)
-  if node:type() == "dot_index_expression" then
-    return (nodes.text(node, file):gsub("%s", ""))
-  elseif node:type() == "method_index_expression" then
+  if node:type() == "method_index_expression" then
     return ":" .. nodes.text(node:field("method")[1], file)
   end
+  return node:type():find("_index_expression$") and nodes.path(node, file) or nil
 end
 
 ---@param only? string|string[]
@@ -83,7 +81,7 @@ end
 ---@param file check.File
 ---@return string? a command that reads a file
 local function reading(node, file)
-  if node:type() ~= "string" or vim.fs.basename(file.name) == "commands.lua" then -- which shows our log
+  if node:type() ~= "string" then
     return nil
   end
   local parent = node:parent()
@@ -105,7 +103,8 @@ return function(file)
     local rule = text and RULES[text]
     local name = vim.fs.basename(file.name)
     if rule and not may(rule.only, name) then
-      problems[#problems + 1] = { line = nodes.line(node), text = ("`%s`: %s"):format(text, rule.why) }
+      local spelled = text:sub(1, 1) == ":" and text or nodes.text(node, file)
+      problems[#problems + 1] = { line = nodes.line(node), text = ("`%s`: %s"):format(spelled, rule.why) }
     end
     local command = name ~= "file_buffer.lua" and reading(node, file)
     if command then

@@ -1,25 +1,12 @@
 -- Locals and local functions that nothing uses; a name that starts with _ is meant to be unused.
 local nodes = require("nodes")
 
----@param node TSNode a field's name, not a variable
----@return boolean
-local function is_field(node)
-  local parent = assert(node:parent())
-  local kind = parent:type()
-  if kind == "dot_index_expression" then
-    return parent:field("field")[1]:equal(node)
-  elseif kind == "method_index_expression" then
-    return parent:field("method")[1]:equal(node)
-  end
-  return kind == "field" and #parent:field("name") > 0 and parent:field("name")[1]:equal(node)
-end
-
 ---@param file check.File
 ---@return table<string, TSNode[]> uses and declarations of variables
 local function identifiers(file)
   local found = {}
   nodes.walk(file.tree, function(node)
-    if node:type() == "identifier" and not is_field(node) then
+    if node:type() == "identifier" and not nodes.is_field(node) then
       local name = nodes.text(node, file)
       found[name] = found[name] or {}
       table.insert(found[name], node)

@@ -1,6 +1,7 @@
 -- Resolves the path of a mention and completes it, without blocking on the disk.
 local limits = require("acp_nvim.limits")
 local lookup = require("acp_nvim.buffers.lookup")
+local names = require("acp_nvim.names")
 
 local M = {}
 
@@ -9,12 +10,11 @@ local api = vim.api
 ---@param text string as typed
 ---@return string absolute
 function M.absolute(text, cwd)
-  if text == "~" or vim.startswith(text, "~/") then
-    text = (vim.uv.os_homedir() or "~") .. text:sub(2)
-  elseif not text:match("^/") and not text:match("^%a:[/\\]") then
+  text = names.from_home(text)
+  if not text:match("^/") and not text:match("^%a:[/\\]") then
     text = cwd .. "/" .. text
   end
-  return vim.fs.normalize(text, { expand_env = false })
+  return names.normalized(text)
 end
 
 ---@param path string absolute

@@ -1,0 +1,104 @@
+-- Shows names of files, and calls those functions of Neovim that expand a name: wildcards, `$VAR`, `%`, and commands
+-- between backticks, which Neovim runs. Agents choose names, so no other module may call them: what is expanded here
+-- was typed or configured by the user, or is a path of the plugin itself.
+local M = {}
+
+local EXACT = { file = false, bar = false } -- `magic` of a command whose argument is not expanded
+
+---@type { home?: string, real?: string } the home directory, and its real path: reading the latter may block
+local home = {}
+
+---@return string[] paths of the home directory
+local function homes()
+  local now = vim.uv.os_homedir() or ""
+  if home.home ~= now then
+    home = { home = now, real = now ~= "" and vim.uv.fs_realpath(now) or now }
+  end
+  return { home.home, home.real }
+end
+
+---@param path string absolute
+---@return string path that begins with `~` if it is in the home directory
+function M.below_home(path)
+  for _, directory in ipairs(homes()) do
+    if #directory > 1 and (path == directory or vim.startswith(path, directory .. "/")) then
+      return "~" .. path:sub(#directory + 1)
+    end
+  end
+  return path
+end
+
+---@param path string absolute
+---@return string path relative to the working directory or to `~`, if it is below one of them
+function M.short(path)
+  local directory = vim.fn.getcwd()
+  directory = vim.endswith(directory, "/") and directory or directory .. "/"
+  if #path > #directory and vim.startswith(path, directory) then
+    return path:sub(#directory + 1)
+  end
+  return M.below_home(path)
+end
+
+---@param path string as someone writes it
+---@return string path with the home directory in place of a leading `~/`; nothing else is expanded
+function M.from_home(path)
+  local is_below = path == "~" or vim.startswith(path, "~/")
+  return is_below and (vim.uv.os_homedir() or "~") .. path:sub(2) or path
+end
+
+---@param path string absolute, or relative to the home directory: `~/x`
+---@return string normalized path without `.`, `..` and repeated slashes; variables are not expanded
+function M.normalized(path)
+  path = M.from_home(path)
+  return vim.startswith(path, "~") and path or vim.fs.normalize(path, { expand_env = false })
+end
+
+---@param path string value of an option of the user
+---@return string normalized path, with `~` and variables expanded
+function M.configured(path)
+  return vim.fs.normalize(path)
+end
+
+---@param text string that the user typed or configured
+---@return string path with everything expanded
+function M.expanded(text)
+  return vim.fn.expand(text)
+end
+
+---@param text string that the user typed
+---@return string absolute path with `~` expanded
+function M.absolute(text)
+  return vim.fn.fnamemodify(text, ":p")
+end
+
+---@param lead string that the user typed
+---@return string[] directories that begin with it
+function M.complete_directory(lead)
+  return vim.fn.getcompletion(lead, "dir")
+end
+
+---@return integer bufnr the alternate buffer; -1: none
+function M.alternate_buffer()
+  return vim.fn.bufnr("#")
+end
+
+---Sets the working directory.
+---@param command "cd"|"tcd"
+---@param directory string absolute
+function M.set_directory(command, directory)
+  vim.api.nvim_cmd({ cmd = command, args = { directory }, magic = EXACT }, {})
+end
+
+---Shows a file of the plugin in the current window, not to be changed.
+---@param path string absolute
+function M.view(path)
+  vim.api.nvim_cmd({ cmd = "view", args = { path }, magic = EXACT, mods = { silent = true } }, {})
+end
+
+---Generates the tags of a directory with help files.
+---@param directory string of the plugin
+function M.make_helptags(directory)
+  vim.cmd.helptags(vim.fn.fnameescape(directory)) -- :helptags itself expands wildcards
+end
+
+return M
