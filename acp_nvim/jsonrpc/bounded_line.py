@@ -18,11 +18,12 @@ from acp_nvim.limits import LEFT_OUT, LIST_ENTRIES, NESTED, STRING_BYTES
 VALUES: Final = 100_000
 """Values in one message: Python takes 10 MB and 20 ms for them. A message with more is skipped."""
 
-_TO_BRACKET: Final = pattern(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.){0,100}+")*+', re.DOTALL)
-"""Stops at a long string, too: one that does not end in the piece would be searched in vain."""
-_STRING: Final = pattern(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-_STRING_OR_COMMA: Final = pattern(rb'"(?:[^"\\]++|\\.)*+"|,', re.DOTALL)
-_IN_STRING: Final = pattern(rb'(?:[^"\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+', re.DOTALL)
+_TEXT: Final = rb'[^"\\]*+(?>(?:\\.[^"\\]*+)*)'
+_TO_BRACKET: Final = pattern(rb'[^"\[\]{}]*+(?>(?:"[^"\\]*+(?>(?:\\.[^"\\]*+){0,100})"[^"\[\]{}]*+)*)', re.DOTALL)
+"""Stops at a string with many escapes, too: one that does not end in the piece would be searched in vain."""
+_STRING: Final = pattern(rb'"%b"' % _TEXT, re.DOTALL)
+_STRING_OR_COMMA: Final = pattern(rb'"%b"|,' % _TEXT, re.DOTALL)
+_IN_STRING: Final = pattern(rb'[^"\\]*+(?>(?:(?:\\u[0-9a-fA-F]{4}|\\[^u])[^"\\]*+)*)', re.DOTALL)
 _KEY: Final = pattern(rb'("(?:[^"\\]|\\.)*")\s*:\s*\Z', re.DOTALL)
 _ESCAPE: Final = pattern(rb"\\u[0-9a-fA-F]{4}|\\.", re.DOTALL)
 _CONTINUATION: Final = bytes(range(0x80, 0xC0))

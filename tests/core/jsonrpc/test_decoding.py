@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.jsonrpc import messages
-from acp_nvim.jsonrpc.decoding import UNDECODABLE, decode_line, decode_plain, in_utf8
+from acp_nvim.jsonrpc.decoding import UNDECODABLE, decode_line, decode_plain, in_utf8, require_shallow
 from acp_nvim.jsonrpc.messages import ABSENT, Incoming, Invalid, RpcError
+from acp_nvim.limits import NESTED
 
 IDS = [b"0", b"7", b'"6fb7-uuid"', b'""', b"null", b"1.5", b"-1", b"12345678901234567890123", b'"\\u00e9"']
 
@@ -77,6 +78,23 @@ def test_what_is_nested_too_deeply_raises(opening: bytes, depth: int) -> None:
     line = opening + b"[" * depth + b"]" * depth + b"".join(closing.get(bytes([c]), b"") for c in reversed(opening))
     with pytest.raises(RecursionError):
         decode_line(line)
+
+
+@given(
+    texts=st.lists(st.text(alphabet='[]{}"\\a,', max_size=20), max_size=8),
+    extra=st.integers(-2, 2),
+    kind=st.sampled_from([('{"%s":', "}"), ('["%s",', "]")]),
+)
+def test_brackets_in_texts_are_no_depth(texts: list[str], extra: int, kind: tuple[str, str]) -> None:
+    name = json.dumps("".join(texts))[1:-1]
+    depth = NESTED + extra
+    line = (kind[0].replace("%s", name) * depth + json.dumps(texts) + kind[1] * depth).encode()
+    assert json.loads(line)
+    if depth + 1 > NESTED:
+        with pytest.raises(RecursionError):
+            require_shallow(line)
+    else:
+        require_shallow(line)
 
 
 @pytest.mark.parametrize(

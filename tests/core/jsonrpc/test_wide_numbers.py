@@ -62,6 +62,28 @@ def test_one_is_found_anywhere_in_a_long_text(start: int) -> None:
     assert not may_be_wide([text.replace(b"9999999", b"999.999")])
 
 
+@pytest.mark.parametrize("before", range(495, 505))
+def test_a_long_float_is_none_wherever_it_is_in_many_numbers(before: int) -> None:
+    """Tokens are read a thousand at a time."""
+    digits = b"1" * 25
+    others = b",".join([b"7"] * before)
+    for number in (b"%b.5" % digits, b"%bE-20" % digits, b"0.%b" % digits, b"1e-0%b" % digits[:19]):
+        text = b'["a\\"7",%b,%b,"%b"]' % (others, number, digits)
+        assert narrowed(msgspec.Raw(text))[1] == []
+    raw, found = narrowed(msgspec.Raw(b"[%b,-%b]" % (others, digits)))
+    assert found == [f"-{digits.decode()}"]
+    assert json.loads(bytes(raw)) == [*[7] * before, -float(digits)]
+
+
+@pytest.mark.parametrize("text", [r"\\", r"\"", r"\\\"", r"\\\\", r"\u0022", "1, ", r"\n\\"])
+def test_digits_in_a_text_are_no_number(text: str) -> None:
+    inside = f'{{"{text}": "{text}{"9" * 30}{text}", "b": {{"{text}, {"9" * 30}": 1}}}}'
+    assert narrowed(msgspec.Raw(inside.encode())) == (msgspec.Raw(inside.encode()), [])
+    beside = f'{{"{text}": {"9" * 30}, "b": "{text}"}}'
+    raw, found = narrowed(msgspec.Raw(beside.encode()))
+    assert (json.loads(bytes(raw)), len(found)) == (expected(json.loads(beside)), 1)
+
+
 def test_what_no_float_can_hold_is_null() -> None:
     raw, found = narrowed(msgspec.Raw(b'{"a": ' + b"9" * 5000 + b', "b": -' + b"9" * 400 + b"}"))
     assert bytes(raw) == b'{"a": null, "b": null}'
