@@ -67,12 +67,12 @@ async def reached_within(address: Address, seconds: float) -> AsyncIterator[None
             cause = "outdated" if error.verify_code in _OUTDATED else "wrong_name"
         words = f"the certificate of {address} is not accepted: {error.verify_message.rstrip('.')}"
         raise UnreachableError(cause, words) from error
+    except (anyio.EndOfStream, anyio.BrokenResourceError, ssl.SSLZeroReturnError) as error:
+        raise UnreachableError("not_tls", f"{address} closed the connection before TLS was set up") from error
     except ssl.SSLError as error:
         is_plain = error.reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "UNKNOWN_PROTOCOL")
         words = f"{address} does not speak TLS" if is_plain else f"TLS with {address} failed: {words_of(error)}"
         raise UnreachableError("not_tls" if is_plain else "tls", words) from error
-    except (anyio.EndOfStream, anyio.BrokenResourceError) as error:
-        raise UnreachableError("not_tls", f"{address} closed the connection before TLS was set up") from error
     except OSError as error:
         raise UnreachableError("network", f"{address} cannot be reached: {words_of(error)}") from error
     except ValueError as error:  # of TLS, about names that no certificate can have

@@ -25,9 +25,9 @@ class TcpLink(Link):
         """See `ByteSource`; it does not wait until `not_before`."""
         try:
             data = await self._stream.receive(max_bytes)
-        except anyio.EndOfStream:
+        except (anyio.EndOfStream, ssl.SSLZeroReturnError) as error:  # the latter: Python 3.11.2
             self._ended("was closed by the other side")
-            raise
+            raise anyio.EndOfStream from error
         except (anyio.BrokenResourceError, ssl.SSLError) as error:
             cause = error.__cause__ or error.__context__ or error
             self._ended("was lost" if cause is error and not str(error) else f"was lost ({words_of(cause)})")
