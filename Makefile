@@ -1,9 +1,10 @@
 # One command per task; `make help` lists them. All dependencies are installed into .venv and .cache.
 PYTHON ?=
 VENV := .venv
-# `make test PYTHON=...` uses a separate environment; .venv stays as it is
+# `make test PYTHON=...` uses a separate environment for each Python, named for its version and place; .venv stays as it is
 ifneq ($(and $(PYTHON),$(filter test,$(MAKECMDGOALS))),)
-VENV := .cache/venvs/$(or $(shell "$(PYTHON)" -c 'import platform; print(platform.python_version())'),none)
+PLACE := import platform, re, sys; print(platform.python_version() + re.sub(r"\W+", "-", sys.base_prefix))
+VENV := .cache/venvs/$(or $(shell "$(PYTHON)" -c '$(PLACE)'),none)
 endif
 PY := $(VENV)/bin/python
 
