@@ -15,7 +15,7 @@ import anyio
 import anyio.abc
 import msgspec
 
-from acp_nvim import __version__, decoders
+from acp_nvim import __version__, decoders, pythons
 from acp_nvim.acp.dialect import Place
 from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.history.records import Recalled
@@ -178,6 +178,8 @@ class App:
             words = f"The log {hello.log_path} cannot be written: {error.strerror}. Everything else works."
             self._editor.publish(events.Error(text=words, code="no_log"))
         if self._seen_directory is None:
+            for words in pythons.shortcomings():
+                log.warning("%s", words)
             self._seen_directory = Path(hello.cache_path, "seen")
             self._files.conflicts = Conflicts(Path(hello.state_path, "conflicts"))
             self.reviews.begin(Path(hello.state_path))

@@ -88,6 +88,11 @@ def _is_current(environment: Path) -> bool:
 def _build(new: Path) -> None:
     """Makes an environment with all packages, and marks it as finished."""
     print(f"making .venv with Python {platform.python_version()}", flush=True)
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from acp_nvim import pythons
+
+    for words in pythons.shortcomings():
+        print(words, flush=True)
     try:
         venv.create(new, with_pip=True, symlinks=os.name != "nt")
     except subprocess.CalledProcessError as error:

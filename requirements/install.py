@@ -83,7 +83,9 @@ def _in_words(said: str, lock: Path) -> str:
     if missing := re.search(r"No matching distribution found for (\S+)", said):
         version = platform.python_version()
         where = f"Python {version} on {sysconfig.get_platform()}"
-        return f"the package index has no {missing[1]} for {where}. Check the network, or try another Python."
+        return f"""the package index has no {missing[1]} for {where}.
+          A new version of Python comes before its packages: use one from 3.11 to 3.14.
+          If it is one of these, ask whoever runs your package index"""
     lines = said.strip().splitlines()
     return f"pip could not install {name}: {lines[-1] if lines else 'it does not say why'}"
 

@@ -1,6 +1,7 @@
 -- Implements :checkhealth acp_nvim.
 local agents = require("acp_nvim.agents.health")
 local config = require("acp_nvim.config")
+local environment = require("acp_nvim.host.environment")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
 local python = require("acp_nvim.host.python")
@@ -11,15 +12,19 @@ local M = {}
 
 local health = vim.health
 
+-- prints names with versions, and in other lines what is wrong with the Python
 local PROBE = [[
 import sys
 print("python", "%d.%d.%d" % sys.version_info[:3])
+sys.path.insert(0, sys.argv[1])
+from acp_nvim import pythons
+print(*pythons.shortcomings(), sep="\n")
 from importlib import metadata
 for name in ("pynvim", "anyio", "msgspec", "unidiff", "tree-sitter", "tree-sitter-bash"):
     try:
         print(name, metadata.version(name))
     except metadata.PackageNotFoundError:
-        print(name, "missing")
+        print(name, "unreleased" if pythons.newness() and name.startswith("tree-sitter") else "missing")
 ]]
 
 local MERGE_NEEDS = "2.20"
@@ -65,7 +70,7 @@ local function check_python()
   end
   local ok, result = pcall(function()
     local options = { text = true, cwd = vim.uv.os_tmpdir() }
-    return vim.system({ program, "-P", "-E", "-c", PROBE }, options):wait(limits.health_ms)
+    return vim.system({ program, "-P", "-E", "-c", PROBE, environment.root() }, options):wait(limits.health_ms)
   end)
   if not ok or result.code ~= 0 then
     local why = ok and vim.trim(result.stderr or "") or tostring(result)
@@ -75,8 +80,13 @@ local function check_python()
     health.error("this Python could not be run: " .. (why ~= "" and why or "no answer in time"), advice)
     return
   end
-  for name, found in result.stdout:gmatch("(%S+) (%S+)\n") do
-    if found == "missing" then
+  for line in result.stdout:gmatch("[^\n]+") do
+    local name, found = line:match("^(%S+) (%S+)$")
+    if not name then
+      health.warn(line, { "Name another Python with g:python3_host_prog, and type :AcpBuild." })
+    elseif found == "unreleased" then
+      health.warn(("the Python package %s is not released for this Python"):format(name))
+    elseif found == "missing" then
       health.error(("the Python package %s is missing"):format(name), advice)
     elseif name == "python" and vim.version.lt(found, "3.11") then
       health.error(("Python %s is older than 3.11"):format(found), advice)

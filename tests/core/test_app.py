@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from acp_nvim import __version__
+from acp_nvim import __version__, pythons
 from acp_nvim.ui import events
 from tests.core.session.host import Host, running_host
 
@@ -90,6 +90,15 @@ async def test_the_log_is_written_where_lua_wants_it_and_nowhere_else(
     assert "it: not a JSON-RPC message" in text
     assert "% noise" in text
     assert capfd.readouterr() == ("", "")
+
+
+async def test_what_is_wrong_with_python_is_logged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pythons, "shortcomings", lambda: ["This Python has a defect.", "It is new."])
+    async with running_host(tmp_path) as host:
+        host.hello()
+        host.hello()
+        logged = [line for line in host.log_path.read_text(encoding="utf-8").splitlines() if " WARNING " in line]
+    assert [line.partition("acp_nvim.app: ")[2] for line in logged] == ["This Python has a defect.", "It is new."]
 
 
 async def test_saying_hello_again_opens_no_second_log(host: Host) -> None:

@@ -17,6 +17,7 @@ LAYERS = [
     "",  # the package itself: its version
     "errors",
     "limits",
+    "pythons",
     "lazy",
     "decoders",
     "tasks",

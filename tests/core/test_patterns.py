@@ -83,12 +83,13 @@ def test_no_expression_repeats_a_group_possessively() -> None:
     for file in sorted((ROOT / "acp_nvim").rglob("*.py")):
         if "demo_project" not in file.parts and file.stem != "__main__":
             importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
+    gc.unfreeze()  # what a host of another test has frozen is not listed
     built = [one for one in gc.get_objects() if type(one) is type(pattern(""))]
     assert len(built) > 100
     assert [one for one in built if has_repeated_group(one.pattern, one.flags)] == []
 
 
 def test_no_string_repeats_a_group_possessively() -> None:
-    """Such as the parts of expressions that are built when they are used."""
+    """Such as the parts of expressions that are built when they are used; `pythons` only looks for the defect."""
     found = [(file.name, text) for file in sources() for text in strings(file) if may_repeat_group(text)]
-    assert found == []
+    assert found == [("pythons.py", "(?:ab?c)*+")]

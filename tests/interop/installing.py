@@ -118,7 +118,8 @@ def _install_pypi(agent: AgentFile, place: Path) -> None:
             _run([*pip, "download", "--no-deps", "--no-binary", ":all:", "--dest", scratch, wanted])
             [archive] = Path(scratch).glob("*.tar.gz")
             with tarfile.open(archive) as source:
-                source.extractall(scratch, filter="data")
+                source.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has none
+                source.extractall(scratch)
             shutil.move(str(archive).removesuffix(".tar.gz"), place / "source")
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
+from acp_nvim import pythons
 from tests.lua.conftest import LuaEditor
 
 LOST = "the changes cannot be merged"
@@ -33,7 +35,33 @@ def pretend_git(editor: LuaEditor, script: str) -> None:
 def test_what_set_up_installs_is_all_that_the_host_needs(editor):
     report = section(editor, "Python host")
     assert "ERROR" not in report
-    assert "OK tree-sitter-bash" in report
+    assert ("OK tree-sitter-bash" in report) is (pythons.newness() is None)
+    assert ("gh-106052" in report) is pythons.has_defect()
+
+
+PRETENDED = """
+import re, sys
+from importlib import metadata
+version, match = metadata.version, re.match
+sys.version_info = (3, 15, 2)
+metadata.version = lambda name: version("no such package" if name.startswith("tree-sitter") else name)
+re.match = lambda pattern, text: match("aca" if pattern == "(?:ab?c)*+" else pattern, text)
+"""
+
+
+def test_what_is_wrong_with_python_is_told_and_is_no_error(editor):
+    python = editor.places.directory / "python"
+    python.write_text(f"#!/bin/sh\nexec '{sys.executable}' -P -E -c '{PRETENDED}'\"$4\" \"$5\"\n")
+    python.chmod(0o755)
+    editor.lua("vim.g.acp_nvim = { python = ... }", str(python))
+    report = section(editor, "Python host")
+    assert "ERROR" not in report
+    assert f"WARNING Python 3.15.2 at {sys.executable} has a defect of its regular expressions" in report
+    assert f"WARNING Python 3.15.2 at {sys.executable} is newer than 3.14" in report
+    assert report.count("Name another Python with g:python3_host_prog, and type :AcpBuild.") == 2
+    for name in ("tree-sitter", "tree-sitter-bash"):
+        assert f"WARNING the Python package {name} is not released for this Python" in report
+    assert "OK msgspec" in report
 
 
 @pytest.mark.parametrize(

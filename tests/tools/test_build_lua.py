@@ -16,7 +16,7 @@ RUNTIME = str(Path(find_nvim()).parents[1] / "share/nvim/runtime")
 PYTHON = """#!/bin/sh
 case "$*" in
   *build.py*) echo "$@" >>"$LOG"; echo "one step"; [ -z "$FAILS" ] || { echo "$FAILS" >&2; exit 1; } ;;
-  *) echo VERSION; exit CODE ;;
+  *) echo VERSION; echo "in words"; echo "SAID" >&2; exit CODE ;;
 esac
 """
 
@@ -34,8 +34,9 @@ def build(tmp_path):
     (bin_directory / "sh").symlink_to(shutil.which("sh"))
     log = tmp_path / "log"
 
-    def python(name: str, version: str = "3.12.1", code: int = 0) -> None:
-        (bin_directory / name).write_text(PYTHON.replace("VERSION", version).replace("CODE", str(code)))
+    def python(name: str, version: str = "3.12.1", code: int = 0, said: str = "") -> None:
+        script = PYTHON.replace("VERSION", version).replace("CODE", str(code)).replace("SAID", said)
+        (bin_directory / name).write_text(script.replace("build.py*)", f'build.py*) echo "{name}" >>"$LOG.by";'))
         (bin_directory / name).chmod(0o755)
 
     def run(*arguments: str, **env: str) -> tuple[subprocess.CompletedProcess[str], str]:
@@ -60,6 +61,31 @@ def test_builds_with_the_first_good_python_and_makes_the_help_tags(build):
     assert "acp_nvim-setup\t" in (build.plugin / "doc/tags").read_text()
 
 
+def built_by(build) -> str:
+    """The name of the Python that has built last."""
+    assert build()[0].returncode == 0
+    return (build.plugin.parent / "log.by").read_text().split()[-1]
+
+
+def test_a_python_that_lacks_something_is_taken_only_if_there_is_no_other(build):
+    build.python("python3", "3.15.2", 6)
+    assert built_by(build) == "python3"
+    build.python("python3.11", "3.11.2", 5)
+    assert built_by(build) == "python3.11"
+    build.python("python", "3.14.1")
+    assert built_by(build) == "python"
+
+
+def test_the_python_that_the_user_has_named_is_taken_if_it_can_be(build):
+    build.python("python3")
+    for name, code, by in (("defective", 5, "defective"), ("newer", 6, "newer"), ("old", 3, "python3")):
+        build.python(name, code=code)
+        chosen = f"lua vim.g.python3_host_prog = '{name}'"
+        answer, _ = build(find_nvim(), "--clean", "--headless", "--cmd", chosen, "-l", str(build.plugin / "build.lua"))
+        assert answer.returncode == 0, answer.stderr
+        assert (build.plugin.parent / "log.by").read_text().split()[-1] == by
+
+
 def failed(answer: subprocess.CompletedProcess[str]) -> str:
     assert answer.returncode == 1
     assert "traceback" not in answer.stderr.lower()
@@ -70,6 +96,16 @@ def failed(answer: subprocess.CompletedProcess[str]) -> str:
 
 def test_without_python_it_says_so(build):
     assert "no Python was found: the host needs Python 3.11 or newer" in failed(build()[0])
+
+
+def test_what_a_python_says_that_does_not_run_is_told(build):
+    build.python("python3.12", code=127, said="pyenv: python3.12: command not found\nThese have it:")
+    words = "bin/python3.12 does not run: pyenv: python3.12: command not found. Install it"
+    assert words in failed(build()[0])
+    build.python("python3", "3.9.2", 3)
+    assert words.replace("it", "one beside it") in failed(build()[0])
+    build.python("python3.12", code=1)
+    assert "bin/python3.12 does not run: exit code 1. Install one" in failed(build()[0])
 
 
 def test_an_old_python_is_named(build):

@@ -15,6 +15,7 @@ from pathlib import Path
 import pip
 import pytest
 
+from acp_nvim import pythons
 from tests.support.places import ROOT
 
 LOCK = "tiny==1.0 --hash=sha256:{}\n"
@@ -109,6 +110,8 @@ def test_a_source_is_not_built(tree):
     done = tree.run(LOCK.format(hashlib.sha256(source.read_bytes()).hexdigest()))
     assert done.returncode == 1
     assert "the package index has no tiny==1.0 for Python" in done.stderr
+    assert f"use one from 3.11 to {'.'.join(map(str, pythons.NEWEST))}" in done.stderr
+    assert "network" not in done.stderr
 
 
 def test_without_the_network_it_says_so(tree):
@@ -158,7 +161,8 @@ def test_it_can_be_put_elsewhere(tree, tmp_path):
 @pytest.fixture
 def environment(tree):
     """Gives the tree what set-up needs, and a Neovim; returns the environment variables to run it with."""
-    for part in ("Makefile", "tests/tools/setup.sh", "tests/tools/find_python.sh", "tests/support/find_nvim.py"):
+    scripts = ("tests/tools/setup.sh", "tests/tools/find_python.sh", "tests/support/find_nvim.py")
+    for part in ("Makefile", *scripts, "requirements/probe.py", "acp_nvim/pythons.py"):
         (tree.root / part).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / part, tree.root / part)
     (tree.root / "rplugin").mkdir()

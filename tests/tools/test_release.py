@@ -150,13 +150,15 @@ def test_the_same_commit_gives_the_same_bytes_later(small, monkeypatch) -> None:
 
 def test_the_archive_has_what_runs(packed, tmp_path) -> None:
     with tarfile.open(fileobj=io.BytesIO(packed)) as tar:
-        tar.extractall(tmp_path, filter="data")
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)  # Python 3.11.2 has none
+        tar.extractall(tmp_path)
     root = tmp_path / TOP
     directories = sorted(path.name for path in root.iterdir() if path.is_dir())
     assert directories == ["acp_nvim", "doc", "lua", "plugin", "requirements", "rplugin"]
     assert sorted(path.name for path in (root / "requirements").iterdir()) == [
         "build.py",
         "install.py",
+        "probe.py",
         "run.txt",
     ]
     assert sorted(path.name for path in (root / "doc").iterdir()) == [

@@ -28,8 +28,22 @@ def find_python(tmp_path):
 
 
 def test_the_first_good_python_is_taken(find_python, tmp_path):
-    found = find_python(python3="exit 1", **{"python3.12": "exit 0", "python3.11": "exit 0"})
+    found = find_python(python3="exit 3", **{"python3.12": "exit 0", "python3.11": "exit 0"})
     assert found.stdout.strip() == str(tmp_path / "python3.12")
+    assert found.stderr == ""
+
+
+DEFECTIVE = "echo 3.11.2; echo 'it has a defect'; exit 5"
+NEWER = "echo 3.15.2; echo 'it is newer'; exit 6"
+
+
+def test_one_with_a_defect_or_without_some_packages_is_taken_only_if_there_is_no_other(find_python, tmp_path):
+    found = find_python(python3=NEWER, **{"python3.11": DEFECTIVE})
+    assert (found.stdout, found.stderr) == (f"{tmp_path}/python3.11\n", "acp_nvim: it has a defect\n")
+    found = find_python("python3", python3=NEWER)
+    assert (found.stdout, found.stderr) == (f"{tmp_path}/python3\n", "acp_nvim: it is newer\n")
+    found = find_python(python="exit 0")
+    assert (found.stdout, found.stderr) == (f"{tmp_path}/python\n", "")
 
 
 def test_no_python(find_python):
@@ -38,16 +52,25 @@ def test_no_python(find_python):
     assert "no Python >= 3.11 found" in found.stderr
 
 
+def test_what_a_python_says_that_does_not_run_is_told(find_python):
+    found = find_python(python3="echo 'pyenv: version `3.12.9` is not installed' >&2; exit 1", python="exit 3")
+    assert found.returncode == 1
+    assert "no Python >= 3.11 found" in found.stderr
+    assert "python3 does not run: pyenv: version `3.12.9` is not installed" in found.stderr
+
+
 def test_no_venv_module(find_python):
-    found = find_python(python3='case "$2" in *venv*) exit 1 ;; esac')
+    found = find_python(python3="exit 4")
     assert found.returncode == 1
     assert "its venv module is missing" in found.stderr
 
 
 def test_the_chosen_python_is_the_only_one_tried(find_python):
-    found = find_python("mine", python3="exit 0", mine="exit 1")
+    found = find_python("mine", python3="exit 0", mine="exit 3")
     assert found.returncode == 1
     assert "mine is not a Python >= 3.11" in found.stderr
+    found = find_python("mine", mine="exit 127")
+    assert (found.returncode, found.stderr) == (1, "acp_nvim: mine does not run: it does not say why\n")
 
 
 def fake_nvim(directory, version):

@@ -7,21 +7,11 @@ local M = {}
 
 local PACKAGE = "acp_nvim/__init__.py"
 local WINDOWS = vim.fn.has("win32") == 1
-local CANDIDATES = { "python3", "python3.14", "python3.13", "python3.12", "python3.11", "python" }
+local CANDIDATES = { "python3", "python3.14", "python3.13", "python3.12", "python3.11", "python3.15", "python" }
 local NEEDED = "the host needs Python 3.11 or newer"
 
--- runs in any Python; exit codes: 3 too old, 4 cannot make environments
-local PROBE = [[
-import sys
-print("%d.%d.%d" % sys.version_info[:3])
-if sys.version_info < (3, 11):
-    sys.exit(3)
-try:
-    import ensurepip, venv
-except ImportError:
-    sys.exit(4)
-]]
-local TOO_OLD, WITHOUT_VENV = 3, 4
+-- exit codes of requirements/probe.py; the last two can run the host, and are taken if there is no better Python
+local TOO_OLD, WITHOUT_VENV, DEFECTIVE, TOO_NEW = 3, 4, 5, 6
 
 ---@param path string
 ---@param levels integer
@@ -102,54 +92,75 @@ end
 ---@class acp.FoundPython
 ---@field program string
 ---@field version string
----@field code integer of the probe; 0: it can make the environment
+---@field code integer of the probe; 0: nothing is missing
+---@field said string the first line of its stderr
 
----@param found acp.FoundPython[] none of which can make the environment
----@return string what is missing, and what to do
-local function missing(found)
-  local function first(code)
+---@param found acp.FoundPython[]
+---@return acp.FoundPython? first with one of the codes
+local function first(found, ...)
+  for _, code in ipairs({ ... }) do
     for _, one in ipairs(found) do
       if one.code == code then
         return one
       end
     end
   end
-  local one = first(WITHOUT_VENV)
+end
+
+---@param found acp.FoundPython[]
+---@return string which of them does not run, and what it says; "" if each runs
+local function broken(found)
+  for _, one in ipairs(found) do
+    if one.code ~= TOO_OLD and one.code ~= WITHOUT_VENV then
+      local said = one.said ~= "" and one.said:gsub("%.$", "") or ("exit code %d"):format(one.code)
+      return (" %s does not run: %s."):format(one.program, said)
+    end
+  end
+  return ""
+end
+
+---@param found acp.FoundPython[] none of which can make the environment
+---@return string what is missing, and what to do
+local function missing(found)
+  local one = first(found, WITHOUT_VENV)
   if one then
     local words = "Python %s (%s) cannot make environments: its venv module is missing. "
       .. "Install it (on Debian and Ubuntu: apt install python3-venv)."
     return words:format(one.version, one.program)
   end
-  one = first(TOO_OLD)
+  one = first(found, TOO_OLD)
   if one then
     local words =
-      "Python %s (%s) is too old: %s. Install one beside it, and set g:python3_host_prog if it is not in $PATH."
-    return words:format(one.version, one.program, NEEDED)
+      "Python %s (%s) is too old: %s.%s Install one beside it, and set g:python3_host_prog if it is not in $PATH."
+    return words:format(one.version, one.program, NEEDED, broken(found))
   end
-  return ("no Python was found: %s. Install it, and set g:python3_host_prog if it is not in $PATH."):format(NEEDED)
+  local words = "no Python was found: %s.%s Install it, and set g:python3_host_prog if it is not in $PATH."
+  return words:format(NEEDED, broken(found))
 end
 
----Looks for a Python that can make the environment.
+---Looks for a Python that can make the environment: the one that the user has named, or else the best one.
 ---@param on_end fun(program: string?, problem: string?)
 local function find_python(on_end)
   local candidates, found = vim.list_slice(CANDIDATES), {}
-  if type(vim.g.python3_host_prog) == "string" then
-    table.insert(candidates, 1, names.expanded(vim.g.python3_host_prog))
+  local named = type(vim.g.python3_host_prog) == "string" and names.expanded(vim.g.python3_host_prog)
+  if named then
+    table.insert(candidates, 1, named)
   end
   local function try(number)
     local program = candidates[number] and vim.fn.exepath(candidates[number])
     if not program then
-      return on_end(nil, missing(found))
+      local one = first(found, DEFECTIVE, TOO_NEW)
+      return on_end(one and one.program, not one and missing(found) or nil)
     elseif program == "" then
       return try(number + 1)
     end
     local one = { program = program, version = "?" }
-    run({ program, "-E", "-c", PROBE }, function(line)
-      one.version = line
-    end, function(code)
-      one.code = code
+    run({ program, "-E", "-B", path("requirements/probe.py") }, function(line)
+      one.version = one.version == "?" and line or one.version
+    end, function(code, stderr)
+      one.code, one.said = code, vim.trim(stderr):match("^[^\n]*")
       table.insert(found, one)
-      if code == 0 then
+      if code == 0 or (named and number == 1 and first({ one }, DEFECTIVE, TOO_NEW)) then
         on_end(program)
       else
         try(number + 1)
