@@ -9,6 +9,8 @@ import signal
 import sys
 import traceback
 
+from acp_nvim.process.forked_guard import fork_guard
+
 
 def main() -> None:
     """Run the plugin in pynvim's host until Neovim exits.
@@ -16,6 +18,7 @@ def main() -> None:
     Then the host flushes its files and exits at once: Python would wait for idle threads, and Neovim waits up to 2 s
     for Python.
     """
+    fork_guard()  # first: what is loaded before is in three processes
     gc.disable()  # until all is loaded: nothing of it is garbage
     [root] = sys.argv[1:]
     sys.path.remove(root)  # our package is found by now: no other module is to be looked for there

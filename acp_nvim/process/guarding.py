@@ -1,19 +1,21 @@
-"""Starts processes that must not outlive the host, and the guard process that watches them."""
+"""Starts processes that must not outlive the host, and tells the guard process of them."""
 
 from __future__ import annotations
 
 import logging
 import os
+import resource
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
 import anyio
 import anyio.abc
 
-from acp_nvim.process import group, umask
+from acp_nvim.process import forked_guard, group, umask
 
 log = logging.getLogger(__name__)
 
@@ -23,17 +25,21 @@ GUARD = Path(__file__).with_name("guard.py")
 @cache
 def guard_of_host() -> Guard:
     """Return the only guard of this process; the first call creates it."""
-    return Guard()
+    return Guard(forked_guard.lines)
 
 
 class Guard:
     """Controls the process that stops our agents, and other processes that we started, if the host dies.
 
-    `ends` is the directory that records when each agent ended, see `end_times`.
+    `ends` is the directory that records when each agent ended, see `end_times`. `forked` is the descriptor from which
+    the guard of which this process was forked reads; without it, or when that guard has ended, another one is started.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, forked: int | None = None) -> None:
         self.ends = os.devnull
+        self._forked = forked
+        self._told_ends = ""
+        self._starting = anyio.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._watched: dict[str, str] = {}
 
@@ -42,7 +48,7 @@ class Guard:
 
     @property
     def pid(self) -> int | None:
-        """The guard's process id; None before there was anything to guard."""
+        """The process id of the guard that was started; None if none was needed."""
         return None if self._process is None else self._process.pid
 
     async def start(
@@ -58,25 +64,28 @@ class Guard:
     ) -> tuple[anyio.abc.Process, str]:
         """Start `argv`, watched until `forget`, and return the process and its mark. Cannot be cancelled halfway.
 
-        It gets `env` and its mark as environment, a session of its own, and the umask `mask` (else the user's). `stdin`
-        is a file descriptor or one of `subprocess`'s constants; so is `output`, for stdout and stderr, which are pipes
-        without it. If the host dies, the guard kills it at once with `kill`, or else stops it step by step. Raises
-        `OSError` and `ValueError` when it cannot be started.
+        It gets `env` and its mark (see `group`) as environment, a session of its own, and the umask `mask` (else the
+        user's). `stdin` is a file descriptor or one of `subprocess`'s constants; so is `output`, for stdout and stderr,
+        which are pipes without it. If the host dies, the guard kills it at once with `kill`, or else stops it step by
+        step. Raises `OSError` and `ValueError` when it cannot be started.
         """
         mark = os.urandom(8).hex()
         self._watch(mark, group.NO_PID, kill)  # before it starts: the host may die before it learns the process id
         try:
-            with anyio.CancelScope(shield=True):  # else the process could start without a handle to stop it
-                process = await anyio.open_process(
-                    argv,
-                    cwd=cwd,
-                    env={**env, group.MARK_VARIABLE: mark},
-                    stdin=stdin,
-                    stdout=subprocess.PIPE if output is None else output,
-                    stderr=subprocess.PIPE if output is None else output,
-                    start_new_session=True,
-                    umask=umask.of_users() if mask is None else mask,
-                )
+            # shielded: else the process could start without a handle to stop it
+            with anyio.CancelScope(shield=True):
+                async with self._starting:
+                    with _limit(mark):
+                        process = await anyio.open_process(
+                            argv,
+                            cwd=cwd,
+                            env={**env, group.MARK_VARIABLE: mark},
+                            stdin=stdin,
+                            stdout=subprocess.PIPE if output is None else output,
+                            stderr=subprocess.PIPE if output is None else output,
+                            start_new_session=True,
+                            umask=umask.of_users() if mask is None else mask,
+                        )
         except BaseException:
             self.forget(mark)
             raise
@@ -95,6 +104,9 @@ class Guard:
     def _watch(self, mark: str, pid: int, kill: bool) -> None:
         line = f"{'kill' if kill else 'watch'} {mark} {pid}"
         self._watched[mark] = line
+        if self._told_ends != self.ends:
+            self._told_ends = self.ends
+            self._send(f"ends {os.fsencode(self.ends).hex()}")
         if not self._send(line):
             try:
                 self._process = self._start()
@@ -106,12 +118,16 @@ class Guard:
 
     def _send(self, line: str) -> bool:
         """Send a line to the guard; False when no guard is running."""
-        if self._process is None or self._process.poll() is not None:
-            return False
-        assert self._process.stdin is not None
+        to = self._forked
+        if to is None:
+            if self._process is None or self._process.poll() is not None:
+                return False
+            assert self._process.stdin is not None
+            to = self._process.stdin.fileno()
         try:
-            os.write(self._process.stdin.fileno(), line.encode() + b"\n")
+            os.write(to, line.encode() + b"\n")
         except BrokenPipeError:
+            self._forked = None
             return False
         return True
 
@@ -124,3 +140,19 @@ class Guard:
             start_new_session=True,
             cwd="/" if sys.platform != "win32" else None,
         )
+
+
+@contextmanager
+def _limit(mark: str) -> Iterator[None]:
+    """Have the mark as the limit that processes inherit (see `group`), on a system that knows and allows it."""
+    before: tuple[int, int] | None = None
+    if sys.platform.startswith("linux"):
+        with suppress(OSError, ValueError):
+            soft, hard = resource.getrlimit(group.RLIMIT_LOCKS)
+            resource.setrlimit(group.RLIMIT_LOCKS, (group.limit_of(mark) or soft, hard))
+            before = soft, hard
+    try:
+        yield
+    finally:
+        if before is not None:
+            resource.setrlimit(group.RLIMIT_LOCKS, before)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Literal
 
 import anyio
@@ -41,13 +42,13 @@ async def stop_rest(pid: int, mark: str, on_rung: Callable[[Rung], None] = ignor
     left = await _members(pid, mark)
     if left:
         on_rung("SIGTERM")
-        group.send(left, signal.SIGTERM)
+        await _send(pid, mark, signal.SIGTERM)
         left = await _wait_until_gone(pid, mark)
     if left:
         on_rung("SIGKILL")
         with anyio.move_on_after(KILL_SECONDS):
-            while left := await _members(pid, mark):  # a process may have started another since they were listed
-                group.send(left, signal.SIGKILL)
+            while await _members(pid, mark):  # a process may have started another since they were listed
+                await _send(pid, mark, signal.SIGKILL)
                 await anyio.sleep(PAUSE_SECONDS)
 
 
@@ -62,3 +63,7 @@ async def _wait_until_gone(pid: int, mark: str) -> set[int]:
 
 async def _members(pid: int, mark: str) -> set[int]:
     return await anyio.to_thread.run_sync(group.members, pid, mark)
+
+
+async def _send(pid: int, mark: str, number: int) -> None:
+    await anyio.to_thread.run_sync(group.send_found, partial(group.members, pid, mark), number)

@@ -170,8 +170,9 @@ class Editor:
         return marked(self.places.mark)
 
     def host(self) -> Process | None:
-        """The Python host, if it runs."""
-        return next((process for process in self.children() if "acp_nvim.start" in " ".join(process.command)), None)
+        """The Python host, if it runs: the third process with its command line, below two that wait for it."""
+        found = [process for process in self.children() if "acp_nvim.start" in " ".join(process.command)]
+        return found[2] if len(found) > 2 else None
 
     def kill(self) -> None:
         """Kills Neovim with SIGKILL, and waits for its end; `close` ends the rest."""

@@ -1,6 +1,7 @@
 """Plays the host in a process of its own: starts scripts, says their pids, and waits for its end.
 
-With `DIE STARTING` before it, the host is killed as soon as the next process runs, before it knows its process id.
+With `DIE STARTING` before it, the host is killed as soon as the next process runs, before it knows its process id. With
+`BELOW A GUARD` first, it is forked below a guard, as in Neovim; then it says its own pid, and that of this guard, too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any
 
 import anyio
 
-from acp_nvim.process import git
+from acp_nvim.process import forked_guard, git
 from acp_nvim.process.child import Child
 from acp_nvim.process.guarding import guard_of_host
 
@@ -29,6 +30,7 @@ async def die_starting(*args: Any, **options: Any) -> anyio.abc.Process:
 async def main(scripts: list[str]) -> None:
     """Start them all, each once the one before is ready."""
     guard = guard_of_host()
+    below = [] if forked_guard.lines is None else [os.getpid(), os.getppid()]
     pids = []
     async with anyio.create_task_group() as tasks:
         for script in scripts:
@@ -50,9 +52,13 @@ async def main(scripts: list[str]) -> None:
             while b"ready" not in await child.source.receive():
                 continue
             pids.append(child.pid)
-        print(*pids, guard.pid or 0, flush=True)
+        print(*pids, guard.pid or 0, *below, flush=True)
         await anyio.sleep_forever()
 
 
 if __name__ == "__main__":
-    anyio.run(main, sys.argv[1:])
+    scripts = sys.argv[1:]
+    if scripts[0] == "BELOW A GUARD":
+        forked_guard.fork_guard()
+        del scripts[0]
+    anyio.run(main, scripts)

@@ -143,3 +143,32 @@ def test_signals_to_those_already_gone_are_passed_over() -> None:
     living = subprocess.Popen(["sleep", "1000"])
     group.send({process.pid, living.pid}, signal.SIGKILL)
     assert living.wait() == -9
+
+
+def test_a_signal_does_not_reach_a_process_that_has_got_the_id_of_one_that_was_found() -> None:
+    living = [subprocess.Popen(["sleep", "1000"]) for _ in range(2)]
+    found, reused = (process.pid for process in living)
+    looks = iter([{found, reused}, {found}])  # what has an id again meanwhile is no member
+    try:
+        group.send_found(lambda: next(looks), signal.SIGKILL)
+        assert living[0].wait() == -9
+        assert living[1].poll() is None
+    finally:
+        living[1].kill()
+        living[1].wait()
+
+
+def test_more_processes_than_files_may_be_open_are_all_signalled(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(group, "HELD", 2)
+    living = [subprocess.Popen(["sleep", "1000"]) for _ in range(5)]
+    group.send_found(lambda: {process.pid for process in living}, signal.SIGTERM)
+    assert {process.wait() for process in living} == {-15}
+
+
+def test_without_descriptors_of_processes_each_found_one_is_signalled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "pidfd_open")
+    looks = iter([{1, 2}])
+    sent: list[set[int]] = []
+    monkeypatch.setattr(group, "send", lambda pids, _number: sent.append(pids))
+    group.send_found(lambda: next(looks), signal.SIGTERM)
+    assert sent == [{1, 2}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import anyio
@@ -9,6 +10,7 @@ import pytest
 
 from acp_nvim.process import stopping
 from acp_nvim.process.child import Child
+from tests.core.process import escaping
 from tests.core.process.conftest import Spawn
 from tests.support.processes import look_at, marked
 from tests.support.waiting import LIMIT
@@ -151,3 +153,21 @@ async def test_another_child_is_left_alone(spawn: Spawn, mark: str) -> None:
     child = await spawn("echo ready; exec sleep 1000")
     await stop(child)
     assert [process.pid for process in marked(mark)] == [other.pid]
+
+
+@pytest.mark.usefixtures("merciless")
+async def test_what_has_escaped_from_it_goes_with_it_and_what_has_escaped_from_another_child_does_not(
+    spawn: Spawn, tmp_path: Path
+) -> None:
+    files = [tmp_path / "its", tmp_path / "another's"]
+    command = f"{sys.executable} -I -S {escaping.__file__}"
+    child, other = [
+        await spawn(f'{command} "{file}"; while [ ! -e "{file}" ]; do sleep 0.01; done; echo ready; cat')
+        for file in files
+    ]
+    its, anothers = [int(file.read_text(encoding="ascii")) for file in files]
+    await stop(child)
+    assert look_at(its) is None
+    assert look_at(anothers)
+    await stop(other)
+    assert look_at(anothers) is None
