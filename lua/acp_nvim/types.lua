@@ -39,6 +39,7 @@
 ---@field diff? boolean the hunk at the cursor determines the line
 ---@field media? integer index of an image or a sound among the content items of the tool call
 ---@field uri? string
+---@field shown? string text of the link that leads there
 ---@field checkpoint? string turn to restore
 ---@field terminal? integer number of a terminal in the session
 ---@field form? integer id of an agent's question

@@ -354,6 +354,12 @@ def test_a_page_is_opened_on_consent_only(editor, key):
     assert editor.lines(key)[1:] == ["Question  Tell me", "  https://example.org/x", "  ✓ done"]
 
 
+def test_all_of_a_long_url_is_shown(editor, key):
+    long = "https://example.org/" + "x" * 7980
+    editor.apply(asked(key, url={**URL, "url": long}))
+    assert f"  {long}" in opened(editor)
+
+
 def test_a_page_that_cannot_be_opened_is_not_accepted_by_itself(editor, key):
     editor.lua("vim.ui.open = function() return nil, 'no browser' end")
     editor.apply(asked(key, url=URL))

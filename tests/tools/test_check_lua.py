@@ -85,6 +85,7 @@ def test_good_code_passes(check):
         ("pcall(vim.cmd, 'call bufload(3)')\n", "1: `call bufload(3)`: files are opened by windows/file_buffer.lua"),
         ("vim.cmd.edit('x')\n", "1: `vim.cmd.edit`: files are opened by windows/file_buffer.lua"),
         ("vim.cmd.vsplit('x')\n", "1: `vim.cmd.vsplit`: files are opened by windows/file_buffer.lua"),
+        ("return vim.ui.open('x')\n", "1: `vim.ui.open`: only external.lua starts the system's program"),
         ("return vim.fn.rpcrequest(1, 'x')\n", "1: `vim.fn.rpcrequest`: the editor never waits for the host"),
         ("local fn = vim.fn\nreturn fn.confirm('x')\n", "2: `fn.confirm`: only dialog.lua asks the user"),
         ('return vim.fn["confirm"]("x")\n', '1: `vim.fn["confirm"]`: only dialog.lua asks the user'),

@@ -1,11 +1,11 @@
 -- Opens what a line of the chat refers to: a file, URL, terminal, form, picture, checkpoint or tool call.
 local details = require("acp_nvim.chat.targets.details")
+local external = require("acp_nvim.external")
 local forms = require("acp_nvim.forms")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local names = require("acp_nvim.names")
 local open = require("acp_nvim.review.open")
-local one_line = require("acp_nvim.chat.blocks.lines").one_line
 local requests = require("acp_nvim.host.requests")
 local restore = require("acp_nvim.review.restore")
 local terminals = require("acp_nvim.terminals")
@@ -13,6 +13,8 @@ local transcript = require("acp_nvim.chat.transcript")
 local windows = require("acp_nvim.windows.open")
 
 local M = {}
+
+local FILE = "^[fF][iI][lL][eE]:/"
 
 ---@type fun(key: integer)
 local open_subagent
@@ -22,17 +24,18 @@ function M.set_open_subagent(open)
   open_subagent = open
 end
 
----@param pattern string with one capture
+---@param pattern string with one or two captures
 ---@param col integer byte, 0-based
 ---@return string? capture of the match that contains the column
+---@return string? second capture
 local function match_at(line, pattern, col)
   local at = 1
   while true do
-    local first, last, found = line:find(pattern, at)
+    local first, last, found, second = line:find(pattern, at)
     if not first or first > col + 1 then
       return nil
     elseif last > col then
-      return found
+      return found, second
     end
     at = last + 1
   end
@@ -40,18 +43,19 @@ end
 
 ---@param col integer byte, 0-based
 ---@return string[] possible targets, the most likely first
+---@return string? shown text of the markdown link that is the first of them
 local function candidates(line, col)
   local word = match_at(line, "([^%s\"'`<>|]+)", col)
   local inner = word and word:match("^[%(%[{*]*(.-)[%)%]},;:%.!?*]*$")
-  local whole = { match_at(line, "!?%[[^%]]*%]%(<?([^%)>]+)>?%)", col) }
-  table.insert(whole, match_at(line, "`([^`]+)`", col))
-  table.insert(whole, match_at(line, '"([^"]+)"', col))
-  table.insert(whole, match_at(line, "'([^']+)'", col))
-  table.insert(whole, match_at(line, "<([^>]+)>", col))
-  table.insert(whole, word and word:match("^[%(%[{]*(.*)$"))
-  table.insert(whole, inner)
-  table.insert(whole, inner and inner:match("=(.+)$"))
-  return whole
+  local shown, linked = match_at(line, "!?%[([^%]]*)%]%(<?([^%)>]+)>?%)", col)
+  local whole = { linked and linked:gsub('%s+".*$', "") } ---@type string[]
+  for _, pattern in ipairs({ "`([^`]+)`", '"([^"]+)"', "'([^']+)'", "<([^>]+)>" }) do
+    whole[#whole + 1] = match_at(line, pattern, col)
+  end
+  whole[#whole + 1] = word and word:match("^[%(%[{]*(.*)$")
+  whole[#whole + 1] = inner
+  whole[#whole + 1] = inner and inner:match("=(.+)$")
+  return whole, shown
 end
 
 ---@return string path
@@ -92,7 +96,19 @@ end
 
 ---@return boolean whether it is a URL other than file://
 local function is_url(text)
-  return (text:match("^%a[%w+.-]*://%S") or text:match("^mailto:%S")) and not text:match("^file://") or false
+  return (text:match("^%a[%w+.-]*://%S") or text:match("^[mM][aA][iI][lL][tT][oO]:%S")) and not text:match(FILE)
+    or false
+end
+
+---@param uri string
+---@return string path "" if the URI is of a file on another machine, or of none
+local function path_of_uri(uri)
+  local host, path = uri:match("^%a+://([^/]*)(/.*)$")
+  if not host then
+    host, path = "", uri:match("^%a+:(/.*)$")
+  end
+  local is_here = host == "" or host:lower() == "localhost"
+  return is_here and path and vim.uri_to_fname("file://" .. path) or ""
 end
 
 ---@return acp.Target?
@@ -101,15 +117,15 @@ local function target_of_text(text, cwd)
     return { uri = text }
   end
   local path, line, col = apart(text)
-  if text:match("^file://") then
-    local ok, name = pcall(vim.uri_to_fname, path)
-    path = ok and name or path
+  if text:match(FILE) then
+    path = path_of_uri(path)
+  else
+    local full = existing(text, cwd)
+    if full then
+      return { path = full }
+    end
   end
-  local full = existing(text, cwd)
-  if full then
-    return { path = full }
-  end
-  full = existing(path, cwd)
+  local full = existing(path, cwd)
   return full and { path = full, line = line, col = col } or nil
 end
 
@@ -118,13 +134,15 @@ end
 ---@param cwd string base of relative paths
 ---@return acp.Target?
 local function target_in_line(line, col, cwd)
-  for _, text in ipairs(candidates(line, col)) do
+  local texts, shown = candidates(line, col)
+  for index, text in ipairs(texts) do
     text = is_url(text) and text:gsub("[,.;:!?*'\"]+$", "") or text
     local target = target_of_text(text, cwd)
     if target then
       if target.path and not target.line then -- `File "x.py", line 3` in a Python traceback
         target.line = tonumber(line:match('^",? line (%d+)', (line:find(text, 1, true) or 1) + #text))
       end
+      target.shown = index == 1 and shown or nil
       return target
     end
   end
@@ -164,25 +182,11 @@ end
 ---@param col? integer 1-based
 local function open_file(path, line, col)
   if vim.fn.isdirectory(path) == 1 then
-    return M.open_uri(path)
+    return external.open(path)
   elseif not line then
     return open.file(lookup.real(path))
   end
   windows.at(path, line, col)
-end
-
----Opens a URL, or a file that no buffer can show, with the system's program.
-function M.open_uri(uri)
-  local problem
-  if uri:match("^/") or uri:match("^%a[%w+.-]*:") and not uri:match("^[fF][iI][lL][eE]:") then
-    local ok, started, why = pcall(vim.ui.open, uri)
-    problem = not ok and started or why
-  else -- the system's program could take it for an option, or open a file that was not checked
-    problem = "it is neither an existing file nor a URL"
-  end
-  if problem then
-    message.news(("%s could not be opened: %s"):format(one_line(uri), tostring(problem)), vim.log.levels.WARN)
-  end
 end
 
 local function go(session, block, target)
@@ -208,7 +212,7 @@ local function go(session, block, target)
     if place and place.path then
       return open_file(place.path, place.line, place.col)
     end
-    M.open_uri(target.uri)
+    external.open(target.uri, target.shown)
   else
     restore.to(target.checkpoint, session.cwd, target.words)
   end

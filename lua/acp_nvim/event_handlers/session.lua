@@ -7,6 +7,7 @@ local config = require("acp_nvim.config")
 local details = require("acp_nvim.chat.targets.details")
 local drafts = require("acp_nvim.prompt.drafts")
 local export = require("acp_nvim.sessions.export")
+local external = require("acp_nvim.external")
 local fit = require("acp_nvim.chat.windows.fit")
 local follow = require("acp_nvim.follow")
 local forms = require("acp_nvim.forms")
@@ -182,7 +183,7 @@ return {
   end,
   call_media = function(_, event)
     if event.path then
-      targets.open_uri(event.path)
+      external.file(event.path)
     else
       message.news("this media cannot be opened: " .. (event.problem or ":AcpLog may say why"), vim.log.levels.WARN)
     end

@@ -1,6 +1,7 @@
 -- Shows the agent's location in a window, and highlights the line for a moment. Loads files that are not open, if they
 -- are text and not too large.
 local file_buffer = require("acp_nvim.windows.file_buffer")
+local position = require("acp_nvim.position")
 local windows = require("acp_nvim.windows.open")
 local winbar = require("acp_nvim.review.winbar")
 
@@ -63,7 +64,7 @@ function M.show(win, bufnr, line)
   windows.show_unasked(win, bufnr)
   winbar.update()
   if line then
-    line = math.max(1, math.min(line, api.nvim_buf_line_count(bufnr)))
+    line = position.in_buffer(bufnr, line)
     go_to(win, line)
     highlight(bufnr, line - 1)
   end

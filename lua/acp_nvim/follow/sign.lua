@@ -1,6 +1,7 @@
 -- Shows a sign where each agent works, in every buffer of that file; dims it when the turn ends.
 local config = require("acp_nvim.config")
 local lookup = require("acp_nvim.buffers.lookup")
+local position = require("acp_nvim.position")
 
 local M = {}
 
@@ -28,7 +29,7 @@ end
 local function draw(bufnr, key, row)
   local text = sign_text()
   if text ~= "" then
-    api.nvim_buf_set_extmark(bufnr, NS, math.max(0, math.min(row, api.nvim_buf_line_count(bufnr) - 1)), 0, {
+    api.nvim_buf_set_extmark(bufnr, NS, position.in_buffer(bufnr, row + 1) - 1, 0, {
       id = key,
       sign_text = text,
       sign_hl_group = places[key].is_over and "AcpAgentSignOver" or "AcpAgentSign",

@@ -6,6 +6,7 @@ local limits = require("acp_nvim.limits")
 local ENDS = { { "form_decline", "decline" }, { "form_cancel", "cancel" }, { "close", "later" } }
 local FILL_KEYS = { { "form_edit", "fill in" }, { "form_next", "next" }, { "form_review", "review" } }
 local REVIEW_KEYS = { { "form_send", "send" }, { "form_back", "back" } }
+local URL_BYTES = 32000 -- the host refuses URLs of more than 8,000 characters: the user sees all of a URL
 local URL_KEYS = { { "form_open", "open it" } }
 local SECRET = "This looks like a secret. Agents must not ask for one in a form: you can decline."
 ---@type table<string, string>
@@ -160,6 +161,7 @@ local function add_url(layout, question)
   local out = layout.out
   local url = question.request.url --[[@as acp.FormUrl]]
   add_head(out, question, "asks you to open a web page", url.refused and {} or URL_KEYS, true)
+  out.bytes = URL_BYTES
   out:add_whole("")
   layout.places[1] = #out.lines
   if url.refused then

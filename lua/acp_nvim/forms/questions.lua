@@ -1,5 +1,6 @@
 -- Keeps the questions of agents and the values that the user has filled in, also after a question is over.
 local dialog = require("acp_nvim.dialog")
+local external = require("acp_nvim.external")
 local host = require("acp_nvim.host")
 local message = require("acp_nvim.message")
 
@@ -145,13 +146,9 @@ function M.open_url(question)
     if not choice or question.outcome then
       return
     end
-    local ok, started, problem = true, nil, nil
-    if choice == BROWSER then
-      ok, started, problem = pcall(vim.ui.open, url.url)
-    end
-    local why = not ok and started or problem
+    local why = choice == BROWSER and external.start(url.url) or nil
     if why then
-      return message.error(("the page could not be opened: %s (choose %q instead)"):format(tostring(why), MYSELF))
+      return message.error(("the page could not be opened: %s (choose %q instead)"):format(why, MYSELF))
     end
     M.answer(question, "accept")
   end)

@@ -2,6 +2,7 @@
 local config = require("acp_nvim.config")
 local lazy = require("acp_nvim.lazy")
 local file_buffer = lazy("acp_nvim.windows.file_buffer")
+local position = require("acp_nvim.position")
 local sessions = require("acp_nvim.sessions")
 
 local M = {}
@@ -115,8 +116,7 @@ function M.at(path, line, col)
   local bufnr = file_buffer.get(path)
   if bufnr then
     local win = M.show(bufnr)
-    local row = math.max(1, math.min(line, api.nvim_buf_line_count(bufnr)))
-    api.nvim_win_set_cursor(win, { row, math.max((col or 1) - 1, 0) })
+    api.nvim_win_set_cursor(win, { position.in_buffer(bufnr, line, col) })
     vim.cmd("normal! zvzz")
   end
 end

@@ -51,6 +51,8 @@ local RULES = {
   ["vim.cmd.vsplit"] = { why = OPENED },
   ["vim.cmd.badd"] = { why = OPENED },
   ["vim.cmd.view"] = { why = OPENED },
+
+  ["vim.ui.open"] = { only = "external.lua", why = "only external.lua starts the system's program: it asks first" },
 }
 
 -- Ex commands that read the file they are given, at the beginning of a string or after what modifies them
