@@ -1,5 +1,8 @@
 -- Asks the user: the only module that opens dialogs. A dialog waits for the user; therefore none is opened while a batch
--- of events is applied, since the host waits for its end, or while Neovim exits, since it would not end.
+-- of events is applied, since the host waits for its end, or while Neovim exits, since it would not end. All of its
+-- texts may be of agents and projects: hidden characters are made visible here.
+local characters = require("acp_nvim.chat.blocks.characters")
+
 local M = {}
 
 local CANCELLED = "\1" -- cannot be typed
@@ -40,14 +43,23 @@ local function open(dialog, on_answer)
   end
 end
 
+---@param format? fun(item: any): string
+---@return fun(item: any): string that returns one line
+local function on_one_line(format)
+  return function(item)
+    return characters.text(((format or tostring)(item):gsub("%s*[\r\n]+%s*", " ")))
+  end
+end
+
 ---Lets the user choose an item, as |vim.ui.select()| does.
 ---@generic T
 ---@param items T[]
 ---@param opts { prompt: string, kind?: string, format_item?: fun(item: T): string }
 ---@param on_choice fun(item: T?) nil when the user cancels
 function M.select(items, opts, on_choice)
+  local shown = { prompt = characters.text(opts.prompt), kind = opts.kind, format_item = on_one_line(opts.format_item) }
   open(function(on_answer)
-    vim.ui.select(items, opts, on_answer)
+    vim.ui.select(items, shown, on_answer)
   end, on_choice)
 end
 
@@ -56,7 +68,7 @@ end
 ---@param on_line fun(line: string?) nil when the user cancels
 function M.input(opts, on_line)
   open(function(on_answer)
-    vim.ui.input(opts, on_answer)
+    vim.ui.input({ prompt = characters.text(opts.prompt), default = opts.default }, on_answer)
   end, on_line)
 end
 
@@ -69,7 +81,7 @@ function M.read(prompt, is_secret)
     return nil
   end
   local read = is_secret and vim.fn.inputsecret or vim.fn.input
-  local ok, line = pcall(read, { prompt = prompt, cancelreturn = CANCELLED })
+  local ok, line = pcall(read, { prompt = characters.text(prompt), cancelreturn = CANCELLED })
   return ok and line ~= CANCELLED and line or nil
 end
 

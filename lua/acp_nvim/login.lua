@@ -2,6 +2,7 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local agents = require("acp_nvim.agents")
 local autocmds = require("acp_nvim.autocmds")
+local characters = require("acp_nvim.chat.blocks.characters")
 local choice = require("acp_nvim.login.choice")
 local command_line_window = require("acp_nvim.windows.command_line")
 local host = require("acp_nvim.host")
@@ -169,7 +170,7 @@ function M.complete(lead, line)
     candidates = ids(known[words[2]] or {})
   end
   return vim.tbl_filter(function(word)
-    return vim.startswith(word, lead)
+    return vim.startswith(word, lead) and characters.is_visible(word)
   end, candidates)
 end
 

@@ -1,4 +1,5 @@
--- Shows messages to the user: the only module that calls vim.notify.
+-- Shows messages to the user: the only module that calls vim.notify. Hidden characters are made visible here.
+local characters = require("acp_nvim.chat.blocks.characters")
 local log = require("acp_nvim.log")
 
 local M = {}
@@ -8,8 +9,13 @@ local MESSAGE_BYTES = 1000 -- of one message: half a screen of 80 columns
 local PREFIX = "acp_nvim: "
 local MORE = " … :AcpLog"
 
+local function visible(text)
+  return characters.text((text:gsub("%z", "")))
+end
+
 ---Returns the first lines of a long text, so that it fits above the command line, and logs the whole text.
 local function shortened(text)
+  text = visible(text)
   local lines = vim.split(vim.trim(text), "\n", { plain = true })
   local kept = table.concat(lines, "\n", 1, math.min(#lines, MESSAGE_LINES))
   local short = vim.fn.strcharpart(kept, 0, MESSAGE_BYTES)
@@ -22,7 +28,7 @@ end
 
 ---Returns as much as fits beside the command line, so that Neovim does not show a hit-enter prompt.
 local function on_one_line(text)
-  local line = vim.trim(text:gsub("%s*[\r\n]+%s*", " "))
+  local line = visible(vim.trim((text:gsub("%s*[\r\n]+%s*", " "))))
   local room = math.max(vim.v.echospace, #PREFIX + #MORE + 1) - #PREFIX
   if vim.fn.strdisplaywidth(line) <= room then
     return line
@@ -32,7 +38,7 @@ local function on_one_line(text)
 end
 
 local function prefixed(text)
-  return PREFIX .. (text:gsub("%z", ""))
+  return PREFIX .. text
 end
 
 local GROUPS = { [vim.log.levels.ERROR] = "ErrorMsg", [vim.log.levels.WARN] = "WarningMsg" }

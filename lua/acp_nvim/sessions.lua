@@ -1,4 +1,6 @@
 -- The registry of the sessions that have a chat.
+local cells = require("acp_nvim.chat.cells")
+
 local M = {}
 
 ---@type table<integer, acp.Session>
@@ -63,8 +65,8 @@ end
 
 ---@return string name of the agent, or of the subagent
 function M.name(session)
-  local agent = session.agent or "the agent"
-  return session.parent and ("%s (subagent of %s)"):format(session.status.title or "a subagent", agent) or agent
+  local agent, title = session.agent or "the agent", cells.plain(session.status.title)
+  return session.parent and ("%s (subagent of %s)"):format(title ~= "" and title or "a subagent", agent) or agent
 end
 
 ---Adds a session under a key that this Neovim has not used, not even before a reload of the modules.

@@ -1,9 +1,12 @@
 -- Formats texts for one line of limited width.
+local characters = require("acp_nvim.chat.blocks.characters")
+
 local M = {}
 
----@return string with a blank in place of control characters and line ends; "" for anything but a string
+---@return string with a blank in place of control characters and line ends, and hidden characters made visible; ""
+---for anything but a string
 function M.plain(text)
-  return type(text) == "string" and vim.trim((text:gsub("%c+", " "))) or ""
+  return type(text) == "string" and characters.text(vim.trim((text:gsub("%c+", " ")))) or ""
 end
 
 ---@return string with commas between thousands

@@ -80,7 +80,7 @@ function M.draw(question)
         col = 0,
         severity = vim.diagnostic.severity.ERROR,
         source = "acp_nvim",
-        message = ("%s %s"):format(field.title, problem),
+        message = Lines.one_line(("%s %s"):format(field.title, problem)),
       }
     end
   end

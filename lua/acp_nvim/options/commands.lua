@@ -1,5 +1,6 @@
 -- Implements :AcpConfig, and completes its arguments.
 local cells = require("acp_nvim.chat.cells")
+local characters = require("acp_nvim.chat.blocks.characters")
 local client = require("acp_nvim.host.client")
 local message = require("acp_nvim.message")
 local picker = require("acp_nvim.options.picker")
@@ -64,12 +65,17 @@ local function split(text)
   return words
 end
 
+---@param one { word: string }
+local function is_visible(one)
+  return characters.is_visible(one.word) -- the command line gets the word as it is; the list has the others
+end
+
 ---@param list { word: string, other?: string }[]
 ---@return string[] escaped words: those that begin with `lead`, then those that contain it
 local function matching(list, lead)
   local first, second = {}, {}
   local wanted = lead:lower()
-  for _, one in ipairs(list) do
+  for _, one in ipairs(vim.tbl_filter(is_visible, list)) do
     local word, other = one.word:lower(), (one.other or ""):lower()
     local escaped = one.word:gsub("[\\%s]", "\\%0")
     if vim.startswith(word, wanted) then

@@ -1,5 +1,6 @@
 -- An in-process language server that completes prompts, for any completion plugin.
 local candidates = require("acp_nvim.prompt.complete.candidates")
+local characters = require("acp_nvim.chat.blocks.characters")
 local file_buffer = require("acp_nvim.windows.file_buffer")
 local log = require("acp_nvim.log")
 local sessions = require("acp_nvim.sessions")
@@ -87,10 +88,10 @@ end
 local function to_item(candidate, index, typed, range)
   local text = candidate.text
   return {
-    label = candidate.label,
+    label = characters.text(candidate.label),
     kind = KINDS[candidate.kind],
-    detail = candidate.detail,
-    documentation = candidate.documentation,
+    detail = candidate.detail and characters.text(candidate.detail),
+    documentation = candidate.documentation and characters.text(candidate.documentation),
     sortText = ("%05d"):format(index),
     -- clients filter by prefix: a match in the middle of a path does not start with the typed text
     filterText = vim.startswith(text, typed) and text or typed .. " " .. text,

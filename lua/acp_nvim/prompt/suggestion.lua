@@ -69,7 +69,10 @@ function M.show(session, bufnr, empty)
   if api.nvim_strwidth(text) + api.nvim_strwidth(hint) > width then
     hint = ""
   end
-  return { { cells.cut(text, width - api.nvim_strwidth(hint)), "AcpSuggestion" }, { hint, "AcpPlaceholder" } }
+  return {
+    { cells.cut(cells.plain(text), width - api.nvim_strwidth(hint)), "AcpSuggestion" },
+    { hint, "AcpPlaceholder" },
+  }
 end
 
 ---Puts the suggestion into the empty prompt as text that can be edited.

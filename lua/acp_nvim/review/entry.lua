@@ -1,6 +1,7 @@
 -- Describes changed files: the operation, the name, the counts of lines, who changed it, and why it was left alone.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local names = require("acp_nvim.names")
+local characters = require("acp_nvim.chat.blocks.characters")
 local paths = require("acp_nvim.chat.blocks.paths")
 
 local M = {}
@@ -77,7 +78,7 @@ function M.text(pieces)
   local texts = vim.iter(pieces):map(function(piece)
     return type(piece) == "table" and piece[1] or piece
   end)
-  return (vim.trim(texts:join("")):gsub("[%z\n]", " "))
+  return characters.text((vim.trim(texts:join("")):gsub("[%z\n]", " ")))
 end
 
 ---@param file acp.ChangedFile
@@ -166,7 +167,7 @@ function M.left_listed(left, cwd)
     if file.by == "state" then
       records = records + 1
     else
-      table.insert(lines, "  " .. M.name(file, cwd) .. because(file))
+      table.insert(lines, "  " .. M.text({ M.name(file, cwd), because(file) }))
     end
   end
   if records > 0 then

@@ -78,6 +78,11 @@ function M.is_plain(text)
   return true
 end
 
+---@return boolean everything in the text is visible, and on one line
+function M.is_visible(text)
+  return M.text(text) == text and not text:find("%c")
+end
+
 ---@param opening? string inserted before each replacement; if given, blanks other than the space are replaced, too
 ---@param closing? string inserted after each replacement
 ---@return string text with the code points of hidden characters in angle brackets; tabs and newlines are kept
