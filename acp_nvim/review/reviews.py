@@ -25,12 +25,15 @@ from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.ui import events
 from acp_nvim.ui.events import Event
-from acp_nvim.ui.review_events import Checkpoints, ReviewLoaded
+from acp_nvim.ui.review_events import Checkpoints, ReviewCollecting, ReviewLoaded
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.roots import Roots
 
 KEEP_SECONDS: Final = 0.5
 """Delay before the review is saved: several changes within it are one write."""
+
+COLLECTING_SECONDS: Final = 20.0
+"""Time that a list of checkpoints waits for the last turn: Neovim may be blocked by a prompt of its own."""
 
 log = logging.getLogger(__name__)
 
@@ -59,6 +62,7 @@ class Reviews:
         self._opening = anyio.Lock()
         self._opened: set[str] = set()
         self._save_task: anyio.Event | None = None  # set if the task failed
+        self._collecting: list[tuple[TurnLog, anyio.Event]] = []
 
     def _make_workspace(self, directory: str) -> Workspace:
         return Workspace(self.state, directory, self.tracker, partial(self._notify, directory))
@@ -91,10 +95,26 @@ class Reviews:
             self._opened.add(directory)
             self._tasks.spawn(workspace.clean, self.workspaces.max_bytes)
 
+    def collects(self, turn: TurnLog, ended: anyio.Event) -> None:
+        """Note that the changes of a turn that is over are being collected until `ended` is set."""
+        self._collecting = [*((one, event) for one, event in self._collecting if is_running(event)), (turn, ended)]
+
+    async def _collected(self, cwd: str | None, concerns: Callable[[TurnLog], bool]) -> None:
+        """Wait until the changes of the turns that are over are known; tell the editor first if that takes time."""
+        waiting = [ended for turn, ended in self._collecting if is_running(ended) and concerns(turn)]
+        if waiting:
+            self._publish(ReviewCollecting(cwd=cwd))
+        for ended in waiting:
+            await ended.wait()
+
     async def load(self, root: str, cwd: str) -> None:
-        """`open`, and tell the editor when that has ended or failed; `root` is the real path of `cwd`."""
+        """`open`, and tell the editor when that has ended or failed; `root` is the real path of `cwd`.
+
+        Waits for the changes of turns that are over.
+        """
         try:
             await self.open(root)
+            await self._collected(cwd, lambda turn: turn.roots.contains(root))
         finally:
             self._publish(ReviewLoaded(cwd=cwd))
 
@@ -152,13 +172,25 @@ class Reviews:
     async def judge(
         self, action: Action, path: str | None, ids: Collection[int] | None, session: int | None, force: bool = False
     ) -> None:
-        """Carry out a decision of the user (see `Decisions.judge`), and save the review."""
+        """Carry out a decision of the user (see `Decisions.judge`), and save the review.
+
+        One about all files waits for the changes of turns that are over.
+        """
         async with self._decision_lock:
+            if path is None:
+                await self._collected(None, lambda turn: session in (None, turn.session))
             await self.decisions.judge(action, path, ids, session, force)
             await self.keep()
 
     async def list(self, root: str, cwd: str) -> None:
-        """Send the checkpoints to the editor, the newest first; `root` is the real path of `cwd`."""
+        """Send the checkpoints to the editor, the newest first; `root` is the real path of `cwd`.
+
+        Waits for those of turns that are over: `COLLECTING_SECONDS` if there are others, else as long as it takes.
+        """
+        with anyio.move_on_after(COLLECTING_SECONDS) as waited:
+            await self._collected(cwd, lambda turn: turn.roots.contains(root))
+        if waited.cancelled_caught and not await self.workspaces.at(root).all_checkpoints():
+            await self._collected(cwd, lambda turn: turn.roots.contains(root))
         async with self._decision_lock:
             await self.open(root)  # this makes the checkpoints of dead hosts' turns
             checkpoints = checkpoint_views(await self.workspaces.at(root).all_checkpoints())

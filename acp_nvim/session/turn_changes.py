@@ -185,6 +185,7 @@ class TurnChanges:
         self._watching.cancel()
         self._closing = [one for one in self._closing if is_running(one)]
         self._closing.append(self.tasks.spawn(self._close, self._turn, goes_on))
+        self.reviews.collects(self.log, self._closing[-1])
 
     async def settled(self) -> None:
         """Wait until the changes of the last turns are known, at most `SETTLED_WAIT_SECONDS`."""

@@ -109,6 +109,15 @@ class ReviewLoaded(Event, omit_defaults=False):
     cwd: str
 
 
+class ReviewCollecting(Event, omit_defaults=False):
+    """The changes of a turn that is over are still being collected: what the user has asked for waits for them.
+
+    Precedes the answer to `checkpoints`, `review_load`, and `review` for many files.
+    """
+
+    cwd: str | None = None  #: None: of any workspace
+
+
 class PlannedFile(FileView):
     """The effect that a restore would have on a file."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.lua.conftest import STATUS
 from tests.lua.review_files import TWO, hunk, review, tell, written
 
 CHECKPOINT = {"id": "x", "kind": "turn", "agent": "demo", "prompt": "do it", "time": 1_700_000_000, "files": []}
@@ -199,6 +200,60 @@ def test_it_is_not_called_nothing_once_it_is_told(editor):
     editor.apply(review(path, added=1, sessions=[]), {"type": "review_loaded", "cwd": str(editor.project)})
     editor.wait_until("vim.bo.filetype == 'acp_review'", what="the list")
     assert editor.messages() == []
+
+
+def turn_over(editor):
+    """A chat whose agent has ended a turn, after everything that was left had been sent."""
+    key = editor.chat()
+    editor.command("AcpReview")
+    loaded(editor)
+    editor.wait_until(lambda: editor.messages(), what="that there is nothing")
+    editor.apply(
+        {"type": "turn_start", "session": key}, {"type": "turn_end", "session": key, "stop_reason": "end_turn"}
+    )
+    return key
+
+
+COLLECTING = {"type": "review_collecting", "cwd": "/p"}
+
+
+def test_a_turn_that_is_over_may_have_changed_more_than_is_known(editor):
+    turn_over(editor)
+    editor.command("AcpReview")
+    editor.apply(COLLECTING, COLLECTING)
+    editor.wait_until(lambda: len(editor.messages()) == 2, what="what is going on")
+    assert "the changes of the last turn in /p are still being collected" in editor.messages()[-1]
+    assert len(editor.sent("review_load")) == 2
+    tell(editor, review(written(editor.project, "a.py"), added=1, sessions=[]))
+    editor.wait_until("vim.bo.filetype == 'acp_review'", what="the list")
+    assert len(editor.messages()) == 2
+
+
+@pytest.mark.parametrize("word", ["keep", "reject"])
+def test_all_is_decided_when_all_is_known(editor, word):
+    key = turn_over(editor)
+    editor.command(f"AcpReview {word}all")
+    assert len(editor.messages()) == 1
+    assert editor.sent("review") == []
+    editor.apply(review(written(editor.project, "a.py"), added=1, sessions=[key]))
+    assert editor.sent("review") == []
+    loaded(editor)
+    editor.wait_until(lambda: editor.sent("review"), what="the decision")
+    assert editor.sent("review") == [{"action": word, "session": key}]
+
+
+def test_while_an_agent_works_there_is_nothing_only_so_far(editor):
+    key = turn_over(editor)
+    editor.apply(
+        {"type": "status", "session": key, "status": {**STATUS, "cwd": str(editor.project), "state": "running"}}
+    )
+    editor.command("AcpReview")
+    loaded(editor)
+    editor.wait_until(lambda: editor.messages()[-1].endswith("so far (demo works here)"), what="the words")
+    editor.command("AcpRestore")
+    editor.apply({"type": "checkpoints", "cwd": str(editor.project), "checkpoints": []})
+    words = "no turn has changed files so far (demo works here)"
+    editor.wait_until(lambda: editor.messages()[-1].endswith(words), what="the words")
 
 
 def test_words(editor):

@@ -47,6 +47,7 @@ return {
   providers_listed = session_question.answer,
   review = review_files.received,
   review_loaded = loading.received,
+  review_collecting = loading.collecting,
   sign_in = login.wanted,
   sign_in_terminal = login.terminal,
   sign_in_done = login.done,

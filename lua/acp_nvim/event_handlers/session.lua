@@ -13,6 +13,7 @@ local follow = require("acp_nvim.follow")
 local forms = require("acp_nvim.forms")
 local kept_sessions = require("acp_nvim.sessions.kept")
 local lazy = require("acp_nvim.lazy")
+local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
 local notice = require("acp_nvim.chat.blocks.notice")
 local notify = require("acp_nvim.notify")
@@ -163,6 +164,7 @@ return {
     unread.turn_ended(session)
     notify.turn_end(session, event.stop_reason)
     follow.turn_ended(session.key)
+    loading.turn_ended()
     local data = { session = session.key, stop_reason = event.stop_reason, background = event.background == true }
     autocmds.fire("AcpTurnEnd", data)
   end,

@@ -5,6 +5,7 @@ local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
 local hunk_keys = require("acp_nvim.hunks.keys")
+local loading = require("acp_nvim.review.loading")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
@@ -109,12 +110,9 @@ function M.file(action)
   return paths ~= nil
 end
 
----Applies an action to all files of the current session. When no session of this Neovim has changed any file, these are
----all files under review.
----@param action "keep"|"reject"
----@param force? boolean reject, too, what is not proven to be the agent's change, but not the agent's own records
-function M.session(action, force)
-  local session, all, is_foreign = sessions.current(), files.all(), false
+---@param session? acp.Session
+local function judge_all(action, force, session)
+  local all, is_foreign = files.all(), false
   local mine = vim.tbl_filter(function(review)
     is_foreign = is_foreign or #(review.sessions or {}) > 0
     return session ~= nil and vim.list_contains(review.sessions or {}, session.key)
@@ -128,6 +126,17 @@ function M.session(action, force)
   M.flush_all()
   is_judging = true
   host.send("review", { action = action, session = #mine > 0 and session.key or nil, force = force })
+end
+
+---Applies an action to all files of the current session. When no session of this Neovim has changed any file, these are
+---all files under review.
+---@param action "keep"|"reject"
+---@param force? boolean reject, too, what is not proven to be the agent's change, but not the agent's own records
+function M.session(action, force)
+  local session = sessions.current()
+  loading.when_known(function()
+    judge_all(action, force, session)
+  end)
 end
 
 ---@type acp.HunkKey[] those that also work where lines represent files

@@ -8,8 +8,6 @@ local late = require("acp_nvim.windows.late")
 local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
 local names = require("acp_nvim.names")
-local sessions = require("acp_nvim.sessions")
-local states = require("acp_nvim.states")
 
 local M = {}
 
@@ -91,7 +89,8 @@ local function continue_with(asked, list)
     end
     return restore(asked.cwd, last.id, nil, true)
   elseif #list == 0 then
-    return message.info("there is nothing to restore in " .. where .. ": no turn has changed files")
+    local words = "there is nothing to restore in %s: no turn has changed files%s"
+    return message.info(words:format(where, loading.so_far(asked.cwd)))
   end
   asked.on_answer(function()
     dialog.select(list, { prompt = TO_BEFORE .. ":", kind = "acp_checkpoint", format_item = line_of }, function(one)
@@ -174,12 +173,7 @@ local function confirm(asked, event)
   end
   local close = open_preview(asked.words, event, asked.cwd)
   local yes = #files == 1 and "Restore this file" or ("Restore these %d files"):format(#files)
-  local busy = {} -- agents that may write in the directory meanwhile
-  for _, session in ipairs(sessions.all()) do
-    if session.cwd == asked.cwd and states.is_busy(session.status.state) then
-      table.insert(busy, session.agent or "the agent")
-    end
-  end
+  local busy = loading.busy(asked.cwd) -- agents that may write in the directory meanwhile
   local warning = #busy > 0 and (" (%s works here now, and may write them again)"):format(table.concat(busy, ", "))
     or ""
   local prompt = ("Restore %s?%s"):format(entry.plural(#files, "file"), warning)

@@ -771,6 +771,12 @@
 ---@field type "review_loaded"
 ---@field cwd string
 
+---The changes of a turn that is over are still being collected: what the user has asked for waits for them. Precedes
+---the answer to `checkpoints`, `review_load`, and `review` for many files.
+---@class acp.event.ReviewCollecting: acp.Event
+---@field type "review_collecting"
+---@field cwd? string nil: of any workspace
+
 ---The effect that a restore would have; the answer to `restore_plan`.
 ---@class acp.event.RestorePlan: acp.Event
 ---@field type "restore_plan"
