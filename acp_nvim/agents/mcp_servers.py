@@ -8,6 +8,15 @@ from typing import Any, Final
 
 from acp_nvim.lazy import pattern
 
+_BLANKS: Final = pattern(" {9,}")
+"""Blanks that would push the rest of a line off the screen, as in permission requests (`blocks/reveal.lua`)."""
+_ODD_NAME: Final = pattern(r'[:()"]')
+
+SERVER_CHARS: Final = 2000
+"""Characters of what one server of a project runs: the question shows all of them."""
+QUESTION_CHARS: Final = 8000
+"""Characters of what all servers of a project run: a few screens."""
+
 RESERVED: Final = "nvim"
 """The name of the editor's own server."""
 
@@ -65,7 +74,7 @@ def prepared(server: dict[str, Any], variables: Mapping[str, str], cwd: str, is_
         raise ServerError("it has no name")
     if name == RESERVED:
         raise ServerError("the name is that of the editor's own server, give it another one")
-    found = {member: _expanded(value, variables) for member, value in server.items() if member != "name"}
+    found = {member: expanded(value, variables) for member, value in server.items() if member != "name"}
     if found.get("type", "stdio") == "stdio":
         found["command"] = _program(found.get("command"), variables, cwd, is_remote)
     elif not isinstance(found.get("url"), str):
@@ -73,13 +82,14 @@ def prepared(server: dict[str, Any], variables: Mapping[str, str], cwd: str, is_
     return {"name": name, **found}
 
 
-def _expanded(value: Any, variables: Mapping[str, str]) -> Any:
+def expanded(value: Any, variables: Mapping[str, str]) -> Any:
+    """Return a value with the variables in all of its texts replaced. Raises `ServerError` for one that is not set."""
     if isinstance(value, str):
         return "".join(_parts(value, variables))
     if isinstance(value, list):
-        return [_expanded(one, variables) for one in value]
+        return [expanded(one, variables) for one in value]
     if isinstance(value, dict):
-        return {name: _expanded(one, variables) for name, one in value.items()}
+        return {name: expanded(one, variables) for name, one in value.items()}
     return value
 
 
@@ -131,7 +141,23 @@ def words_for(server: Mapping[str, Any]) -> str:
         for one in written if isinstance(written, list) else [written]:
             pair = one if isinstance(one, dict) else {"name": "?", "value": one}
             words.append(f"({member}: {pair.get('name')}={pair.get('value')})")
-    return printable(" ".join(map(str, words)))
+    return shown(" ".join(map(str, words)))
+
+
+def shown_name(server: Mapping[str, Any]) -> str:
+    """Return the name of a server for the user; in quotes if it could be taken for something else in its line."""
+    name = str(server.get("name"))
+    return shown(name if name == name.strip() and not _ODD_NAME.search(name) else f'"{name}"')
+
+
+def shown_chars(server: Mapping[str, Any]) -> int:
+    """Return the number of characters of a server that the question shows; above `SERVER_CHARS` it is left out."""
+    return len(shown_name(server)) + len(words_for(server))
+
+
+def shown(text: str) -> str:
+    """Return a text of a project for the user: `printable`, and with many adjacent blanks counted."""
+    return _BLANKS.sub(lambda found: f" ··· {len(found[0])} spaces ··· ", printable(text))
 
 
 def printable(text: str) -> str:

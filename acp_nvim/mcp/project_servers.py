@@ -14,7 +14,18 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim import decoders
-from acp_nvim.agents.mcp_servers import ServerError, listed, printable, used_members, words_for
+from acp_nvim.agents.mcp_programs import digest, named_files
+from acp_nvim.agents.mcp_servers import (
+    QUESTION_CHARS,
+    SERVER_CHARS,
+    ServerError,
+    listed,
+    shown,
+    shown_chars,
+    shown_name,
+    used_members,
+    words_for,
+)
 from acp_nvim.ui.events import Event
 from acp_nvim.ui.session_events import ProjectServer, ProjectServers
 from acp_nvim.workspace.private_file import SharedJson
@@ -25,6 +36,8 @@ FILE_BYTES: Final = 256 * 1024
 """Size of a `.mcp.json`: a user could not look through more."""
 MOST_SERVERS: Final = 50
 """Servers of one file; a user looks at each of them."""
+SHOWN_FILES: Final = 20
+"""Files that a question names; of more it says how many."""
 TRUST_BYTES: Final = 1024 * 1024
 """Size of the file with the answers: 5,000 projects."""
 
@@ -46,8 +59,11 @@ class _Written(msgspec.Struct):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """The servers of a file, with the members that are shown; `digest` is that of its content.
+    """The servers of a file, with the members that are shown.
 
+    `digest` is that of its content, and of the `files` of the project that the servers run.
+
+    `too_long` are the names of servers that are left out, as the question could not show all of what they run.
     `path` is the file in the real directory of the project. A link there is not followed: the programs of a trusted
     file may be relative to its project.
     """
@@ -55,6 +71,8 @@ class Found(msgspec.Struct, frozen=True):
     path: str
     digest: str
     servers: list[dict[str, Any]]
+    files: list[str] = []
+    too_long: list[str] = []
 
 
 class _Question:
@@ -88,13 +106,20 @@ class ProjectServersTrust:
         the file cannot be used, and `OSError` if the answers cannot be read.
         """
         found = await anyio.to_thread.run_sync(read, cwd) if self.is_asking else None
-        if found is None or not found.servers:
+        if found is None:
+            return []
+        for name in found.too_long:
+            why = f"what it runs has more than {SERVER_CHARS:,} characters, which nobody could look through"
+            tell(f"MCP server {name} of {found.path} is left out: {why}.")
+        if not found.servers:
             return []
         kept = await anyio.to_thread.run_sync(self._kept, found)
         if kept is None and (found.path, found.digest) not in self._later:
-            lines = [f"  {printable(str(one.get('name')))}: {words_for(one)}" for one in found.servers]
+            lines = [f"  {shown_name(one)}: {words_for(one)}" for one in found.servers]
             tell("\n".join([f"{found.path} names MCP servers for agents:", *lines]))
             kept = await self._ask(found) == "use"
+            if kept and await anyio.to_thread.run_sync(read, cwd) != found:
+                raise ServerError("it has changed since you were asked, or a file that it runs has: start again")
         return found.servers if kept else []
 
     def _kept(self, found: Found) -> bool | None:
@@ -110,8 +135,8 @@ class ProjectServersTrust:
         number, question = next(same, (next(self._ids), _Question(found)))
         if number not in self._waiting:
             self._waiting[number] = question
-            shown = [ProjectServer(printable(str(one.get("name"))), words_for(one)) for one in found.servers]
-            self._publish(ProjectServers(id=number, path=found.path, servers=shown))
+            servers = [ProjectServer(shown_name(one), words_for(one)) for one in found.servers]
+            self._publish(ProjectServers(id=number, path=found.path, servers=servers, files=_names(found)))
         question.sessions += 1
         try:
             await question.is_answered.wait()
@@ -154,6 +179,13 @@ class ProjectServersTrust:
         return SharedJson(self.directory / "project_servers.json", _File, TRUST_BYTES)
 
 
+def _names(found: Found) -> list[str]:
+    """Return the files that a question names, relative to the project."""
+    root = os.path.dirname(found.path)
+    names = [shown(os.path.relpath(one, root)) for one in found.files]
+    return names if len(names) <= SHOWN_FILES else [*names[:SHOWN_FILES], f"{len(names) - SHOWN_FILES} more"]
+
+
 def read(cwd: str) -> Found | None:
     """Return the servers of the `.mcp.json` in `cwd`; None if there is none. Blocks; raises `ServerError`."""
     path = os.path.join(os.path.realpath(cwd), NAME)
@@ -171,4 +203,13 @@ def read(cwd: str) -> Found | None:
         raise ServerError(f"it is no valid JSON of this kind ({error})") from error
     if len(servers) > MOST_SERVERS:
         raise ServerError(f"it has {len(servers)} servers, more than {MOST_SERVERS}")
-    return Found(path, hashlib.sha256(data).hexdigest(), servers)
+    too_long = [shown(str(one.get("name"))[:100]) for one in servers if shown_chars(one) > SERVER_CHARS]
+    servers = [one for one in servers if shown_chars(one) <= SERVER_CHARS]
+    total = sum(map(shown_chars, servers))
+    if total > QUESTION_CHARS:
+        raise ServerError(f"what its servers run has {total:,} characters, which nobody could look through")
+    made = hashlib.sha256(data)
+    files = [one for one in named_files(servers, os.path.dirname(path), os.environ) if os.path.lexists(one)]
+    if files:
+        made.update(digest(files).encode())
+    return Found(path, made.hexdigest(), servers, files, too_long)

@@ -143,3 +143,4 @@ class ProjectServers(Event):
     id: int
     path: str  #: of the file
     servers: list[ProjectServer]
+    files: list[str] = msgspec.field(default_factory=list)  #: of the project that the servers run

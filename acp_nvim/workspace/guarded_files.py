@@ -10,6 +10,9 @@ from contextlib import suppress
 from functools import cache
 from typing import Final
 
+import msgspec
+
+from acp_nvim.agents.mcp_programs import of_text
 from acp_nvim.lazy import pattern
 from acp_nvim.workspace.guarded_names import GIT, PYTHON, plain_name, why_guarded
 from acp_nvim.workspace.refusals import NotAllowedError
@@ -23,6 +26,8 @@ CONFIG_FILES: Final = 20
 
 
 CONFIGURED = "git's configuration names it: git runs it, or what it names"
+
+SERVED = "an MCP server of .mcp.json runs it, or is given it and may run it: agents start these servers"
 
 _LINE = pattern(
     r'^[^\S\n]*(?:\[\s*([\w.-]+)(?:[^\S\n]+"(?:[^"\\\n]|\\.)*")?\s*\])?'
@@ -122,6 +127,7 @@ class GuardedFiles:
         self._roots = roots
         self._linked = cache(_linked)
         self._programs = cache(lambda tree: list(programs(tree)))
+        self._served = cache(_served)
         self._from_environment = [os.path.realpath(os.environ[name]) for name in _GIT_PLACES if os.environ.get(name)]
 
     def why_asked(self, path: str, real: str) -> str | None:
@@ -150,6 +156,8 @@ class GuardedFiles:
             for target, why in self._linked(place):
                 if _is_at(real, target):
                     return why
+            if any(_is_at(real.casefold(), served) for served in self._served(place)):
+                return SERVED
         trees = dict.fromkeys(one for one in (top, _work_tree(os.path.dirname(real))) if one is not None)
         is_configured = any(_is_at(real, one) for tree in trees for one in self._programs(tree))
         return CONFIGURED if is_configured else None
@@ -241,6 +249,22 @@ def _linked(directory: str) -> list[tuple[str, str]]:
             if why is not None:
                 found.append((os.path.realpath(entry.path), why))
     return found
+
+
+def _served(directory: str) -> list[str]:
+    """Return what the MCP servers of a project run, below it: as it is named, and its real path; in lower case.
+
+    Whether the user trusts them does not matter: other programs start them, too.
+    """
+    text = _small_text(os.path.join(directory, ".mcp.json"))
+    if text is None:
+        return []
+    try:
+        written = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return []
+    files = of_text(written.get("mcpServers"), os.path.realpath(directory)) if isinstance(written, dict) else []
+    return list(dict.fromkeys(one.casefold() for file in files for one in (file, os.path.realpath(file))))
 
 
 def _is_at(real: str, place: str) -> bool:

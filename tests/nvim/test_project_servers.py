@@ -75,6 +75,27 @@ def test_the_user_decides(
     assert nvim.lua("return #_G.asked") == 1
 
 
+def test_all_that_would_run_is_seen(screen: Callable[..., ScreenEditor], tmp_path: Path) -> None:
+    script = agent_script(tmp_path, "def turn(agent, prompt):\n    prompt.say('done')\n")
+    nvim = screen(agents={"it": {"command": script.argv}}, config={"default_agent": "it", "mcp": {"enabled": False}})
+    hidden = {"command": "./run.sh", "args": ["a" + " " * 400 + "b", "c\u3164\u2800d"], "env": {"A\n": "x\u202e"}}
+    write(nvim, {"files": hidden, "long": {"command": "x" * 60_000}, "page\u202e": {"url": "https://here/\ue000"}})
+    (nvim.project / "run.sh").write_text("true\n")
+    nvim.lua(SELECT)
+    nvim.command("AcpPrompt hello")
+    nvim.wait_until("#_G.asked == 1", what="a question")
+    assert nvim.lua("return _G.asked[1]")["prompt"].splitlines() == [
+        ".mcp.json names MCP servers for agents:",
+        "  files: ./run.sh a ··· 400 spaces ··· b c\\u3164\\u2800d (env: A\\n=x\\u202e)",
+        "  page\\u202e: https://here/\\ue000",
+        "You are asked again when a file of the project that they run changes:",
+        "  run.sh",
+    ]
+    nvim.lua("_G.choose(1)")
+    nvim.wait_until(lambda: "done" in nvim.chat_text(), what="the answer to the prompt that waited")
+    assert "MCP server long of" in nvim.chat_text()
+
+
 def test_who_types_is_asked_when_they_pause(screen: Callable[..., ScreenEditor], tmp_path: Path) -> None:
     nvim, script = begun(screen, tmp_path, ask="AcpChat it")
     nvim.lua("require('acp_nvim').prompt('hello') vim.api.nvim_input('inext, 2')")

@@ -29,6 +29,10 @@ local function question(event)
   for _, server in ipairs(event.servers) do
     lines[#lines + 1] = ("  %s: %s"):format(server.name, server.words)
   end
+  if #(event.files or {}) > 0 then
+    lines[#lines + 1] = "You are asked again when a file of the project that they run changes:"
+    lines[#lines + 1] = "  " .. table.concat(event.files, ", ")
+  end
   return table.concat(lines, "\n")
 end
 

@@ -882,3 +882,4 @@
 ---@field id integer
 ---@field path string of the file
 ---@field servers acp.ProjectServer[]
+---@field files? string[] of the project that the servers run

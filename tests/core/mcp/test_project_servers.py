@@ -167,6 +167,78 @@ async def test_a_link_to_a_trusted_file_is_asked_for(user: User, cwd: Path, tmp_
     assert len(await user.servers(link)) == 1  # the same directory
 
 
+async def test_a_file_that_a_server_runs_is_part_of_what_was_agreed(user: User, cwd: Path, tmp_path: Path) -> None:
+    write(cwd, {"one": {"command": "./run.sh"}})
+    assert len(await user.servers(cwd, "use")) == 1
+    assert user.asked[-1].files == []
+    (cwd / "run.sh").write_text("one")
+    assert await user.servers(cwd, "later") == []
+    assert user.asked[-1].files == ["run.sh"]
+    user = User(tmp_path / "state")
+    assert len(await user.servers(cwd, "use")) == 1
+    assert len(await User(tmp_path / "state").servers(cwd)) == 1
+    (cwd / "run.sh").write_text("two")
+    (cwd / "other.sh").write_text("two")
+    assert await User(tmp_path / "state").servers(cwd, "never") == []
+    assert await User(tmp_path / "state").servers(cwd) == []
+    (cwd / "run.sh").write_text("one")
+    assert len(await User(tmp_path / "state").servers(cwd, "use")) == 1
+
+
+async def test_what_changes_while_the_user_is_asked_is_not_used(user: User, cwd: Path) -> None:
+    write(cwd, {"one": {"command": "./run.sh"}})
+    (cwd / "run.sh").write_text("one")
+    problems: list[str] = []
+
+    async def look() -> None:
+        try:
+            await user.trust.servers(str(cwd), user.said.append)
+        except ServerError as error:
+            problems.append(str(error))
+
+    with anyio.fail_after(30):
+        async with anyio.create_task_group() as group:
+            group.start_soon(look)
+            while not user.asked:
+                await anyio.lowlevel.checkpoint()
+            (cwd / "run.sh").write_text("two")
+            await user.trust.answered(user.asked[0].id, "use")
+    assert problems == ["it has changed since you were asked, or a file that it runs has: start again"]
+    assert await user.servers(cwd, "later") == []
+
+
+async def test_what_cannot_be_shown_whole_is_not_used(user: User, cwd: Path) -> None:
+    write(cwd, {"long": {"command": "sh", "args": ["x" * 60_000]}, **SERVERS})
+    assert await user.servers(cwd, "use") == LISTED
+    assert [one.name for one in user.asked[0].servers] == ["one"]
+    assert "MCP server long of" in user.said[0]
+    assert "is left out: what it runs has more than 2,000 characters" in user.said[0]
+    write(cwd, {str(number): {"command": "x" * 1900} for number in range(9)})
+    with pytest.raises(ServerError, match=r"17,109 characters, which nobody could look through"):
+        await user.trust.servers(str(cwd), user.said.append)
+
+
+async def test_blanks_and_names_hide_nothing(user: User, cwd: Path) -> None:
+    blanks = " " * 400
+    write(
+        cwd,
+        {
+            "good: npx good": {
+                "command": "evil",
+                "args": [f"a{blanks}b"],
+                "env": {f"A{blanks}": f"b\n  ok: x{blanks}"},
+            },
+            'x" (env': {"command": "x"},
+        },
+    )
+    await user.servers(cwd, "later")
+    first, second = user.asked[0].servers
+    assert (first.name, second.name) == ('"good: npx good"', '"x" (env"')
+    counted = " ··· 400 spaces ··· "
+    assert first.words == f"evil a{counted}b (env: A{counted}=b\\n  ok: x{counted})"
+    assert blanks not in user.said[0]
+
+
 async def test_only_what_was_shown_is_used(user: User, cwd: Path) -> None:
     more = {"_meta": {"run": "evil"}, "cwd": "/", "headers": {"A": "b"}}
     write(

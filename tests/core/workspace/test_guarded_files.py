@@ -335,3 +335,37 @@ def test_where_there_is_no_repository_names_count_anyway(tmp_path: Path) -> None
     assert is_guarded(tmp_path / "plain", tmp_path / "outside" / ".nvim.lua")
     assert not is_guarded(tmp_path / "plain", "a.py")
     assert not is_guarded(tmp_path / "plain", tmp_path / "outside" / "a.py")
+
+
+def test_what_the_mcp_servers_of_a_project_run(project: Path) -> None:
+    (project / ".mcp.json").write_text(
+        '{"mcpServers": {"a": {"command": "./run.sh"}, "b": {"command": "node", "args": ["dist/server.js", "."]},'
+        ' "c": {"command": "python", "args": ["-m", "tool"]}, "d": {"command": "./link.sh"}, "e": {"url": "./x.sh"}}}'
+    )
+    (project / "lib").mkdir()
+    (project / "lib" / "real.sh").write_text("")
+    (project / "link.sh").symlink_to("lib/real.sh")
+    for name in (
+        "run.sh",
+        "RUN.sh",
+        "x/../run.sh",
+        "dist/server.js",
+        "tool/deep/x.py",
+        "tool.py",
+        "lib/real.sh",
+        "link.sh",
+    ):
+        assert is_guarded(project, name), name
+    for name in ("run.shx", "lib/run.sh", "dist/other.js", "src/a.py", "x.sh", "new/file"):
+        assert not is_guarded(project, name), name
+    for text in (
+        "",
+        "5",
+        "[]",
+        "{",
+        '{"mcpServers": 5}',
+        '{"mcpServers": {"a": 5, "b": {"args": [[["./run.sh"]]]}}}',
+        "[" * 9999,
+    ):
+        (project / ".mcp.json").write_text(text)
+        assert not is_guarded(project, "dist/server.js"), text
