@@ -1,4 +1,5 @@
 -- Carries out the tools that the MCP server of the host offers to agents. No tool runs code that its caller chooses.
+local bounded = require("acp_nvim.mcp.bounded")
 local guarded = require("acp_nvim.mcp.guarded")
 local host = require("acp_nvim.host")
 local lazy = require("acp_nvim.lazy")
@@ -37,7 +38,7 @@ local function once(answer)
     if not is_answered then
       is_answered = true
       found.has_debugger = package.loaded["dap"] ~= nil
-      answer(found)
+      answer(bounded(found))
     end
   end
 end

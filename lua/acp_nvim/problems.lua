@@ -4,6 +4,8 @@ require("acp_nvim.problems.settling") -- from now on it is known which text each
 local M = {}
 
 local api = vim.api
+local MOST = 10000 -- problems that are remembered; Neovim copies each that it is asked for
+local MESSAGE_BYTES = 1000 -- of one that tell it from others
 
 ---@class acp.problems.Baseline what was there at the beginning of a turn
 ---@field counts table<string, integer> how often each problem was there
@@ -23,20 +25,38 @@ end
 ---@param names table<integer, string>
 ---@return string the same for the same problem, in whatever line
 local function key(one, names)
-  local code = type(one.code) == "table" and vim.inspect(one.code) or tostring(one.code)
-  return table.concat({ name_of(one.bufnr, names), one.severity, one.source or "", code, one.message }, "\0")
+  local parts = { name_of(one.bufnr, names) }
+  for _, part in ipairs({ "severity", "source", "code", "message" }) do
+    local value = one[part] -- of any type: whoever set it was not checked
+    local is_plain = type(value) == "string" or type(value) == "number"
+    parts[#parts + 1] = is_plain and tostring(value):sub(1, MESSAGE_BYTES) or ""
+  end
+  return table.concat(parts, "\0")
 end
 
----Remembers the present diagnostics as those before the turn of a session.
+---@return integer how many there are
+local function count()
+  local found = 0
+  for _, one in pairs(package.loaded["vim.diagnostic"] and vim.diagnostic.count() or {}) do
+    found = found + one
+  end
+  return found
+end
+
+---Remembers the present diagnostics as those before the turn of a session, unless there are too many.
 ---@param session integer
 function M.mark(session)
+  local number = count()
+  if number > MOST then
+    return M.forget(session)
+  end
   local counts, files, names = {}, {}, {} ---@type table<string, integer>, table<string, true>, table<integer, string>
   for _, bufnr in ipairs(api.nvim_list_bufs()) do
     if api.nvim_buf_is_loaded(bufnr) then
       files[name_of(bufnr, names)] = true
     end
   end
-  for _, one in ipairs(package.loaded["vim.diagnostic"] and vim.diagnostic.get() or {}) do
+  for _, one in ipairs(number > 0 and vim.diagnostic.get() or {}) do
     local name = key(one, names)
     counts[name] = (counts[name] or 0) + 1
   end

@@ -44,6 +44,8 @@ def unchanged(shared: tuple[Tools, FakeServer]) -> tuple[Tools, FakeServer]:
 AT = {"path": "main.py", "line": 1, "symbol": "shapes"}
 RENAME = {**AT, "new_name": "forms"}
 SYMBOLS = "textDocument/documentSymbol"
+UNREADABLE = "The language server has sent an answer that cannot be read. Go on without it."
+MALFORMED = "The language server has sent a malformed edit. Nothing was done."
 CALLS: list[tuple[str, str, Any, dict[str, Any]]] = [
     (SYMBOLS, "symbols", [{"kind": 1}], {"path": "main.py"}),
     (SYMBOLS, "symbols", [5], {"path": "main.py"}),
@@ -61,7 +63,8 @@ def test_a_result_that_cannot_be_read_is_told_at_once(unchanged: tuple[Tools, Fa
     here, server = unchanged
     for method, tool, result, arguments in CALLS:
         server.replies(method, result)
-        assert "Neovim failed to carry this out: " in here.error(tool, **arguments), (tool, result)
+        words = MALFORMED if tool in ("rename", "format") else UNREADABLE
+        assert here.error(tool, **arguments) == words, (tool, result)
     assert here.nvim.messages() == []
 
 
@@ -72,7 +75,7 @@ def test_an_edit_that_is_none_is_refused(unchanged: tuple[Tools, FakeServer]) ->
     here, server = unchanged
     for odd in ODD:
         server.replies("textDocument/formatting", [odd])
-        assert "the language server has sent a malformed edit" in here.error("format", path="main.py"), odd
+        assert here.error("format", path="main.py") == MALFORMED, odd
     assert here.nvim.messages() == []
 
 

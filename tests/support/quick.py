@@ -26,7 +26,9 @@ SLOW: Final = frozenset(
         "core/traffic/test_masking",
         "core/workspace/test_merge",
         "core/workspace/test_merge_attributes",
+        "lua/test_any_language_answer",
         "lua/test_follow_typing",
+        "lua/test_language_answers",
         "lua/test_restored_windows",
         "lua/test_window_buffers",
         # many processes, or waits for the clock of a file system

@@ -6,26 +6,36 @@ local name_of = require("acp_nvim.mcp.name")
 local problems = require("acp_nvim.problems")
 local servers = require("acp_nvim.mcp.servers")
 local settling = require("acp_nvim.problems.settling")
+local values = require("acp_nvim.language_servers.values")
 
 local M = {}
 
 local MOST_FILES = 20 -- that are opened for one call
-local MOST = 5000 -- lines of an answer
+local MOST = 5000 -- that are listed; Neovim copies each that it is asked for
+local MESSAGE_BYTES = 1500
 
 local SEVERITY = vim.diagnostic.severity
 local NAMES =
   { [SEVERITY.ERROR] = "error", [SEVERITY.WARN] = "warning", [SEVERITY.INFO] = "info", [SEVERITY.HINT] = "hint" }
 local LEAST = { error = SEVERITY.ERROR, warn = SEVERITY.WARN, info = SEVERITY.INFO, hint = SEVERITY.HINT }
 
----@param one vim.Diagnostic
+---@param one vim.Diagnostic whose members may have any type: whoever set it was not checked
 ---@param new string in words, "" if it is not
 ---@return string
 local function line_of(one, name, new)
-  local code = one.code and (" [%s]"):format(tostring(one.code)) or ""
-  local source = one.source and (" (%s)"):format(one.source) or ""
-  local message = vim.trim(one.message):gsub("%s*\n%s*", " ")
-  local words = "%s:%d:%d: %s: %s%s%s%s"
-  return words:format(name, one.lnum + 1, one.col + 1, NAMES[one.severity] or "?", message, code, source, new)
+  local code = type(one.code) == "number" and tostring(one.code) or values.words(one.code)
+  local source = values.words(one.source)
+  local message = type(one.message) == "string" and values.cut(one.message, MESSAGE_BYTES) or "?"
+  return ("%s:%d:%d: %s: %s%s%s%s"):format(
+    name,
+    (values.count(one.lnum) or 0) + 1,
+    (values.count(one.col) or 0) + 1,
+    NAMES[one.severity] or "?",
+    vim.trim(message):gsub("%s*\n%s*", " "),
+    code and (" [%s]"):format(code) or "",
+    source and (" (%s)"):format(source) or "",
+    new
+  )
 end
 
 ---@param session integer
@@ -43,29 +53,49 @@ local function new_ones(session, bufnr, diagnostics)
   return found
 end
 
+---Returns the diagnostics of a buffer, the most severe first, as far as there is room for all of a severity.
+---@param least vim.diagnostic.Severity
+---@param room integer
+---@return vim.Diagnostic[]
+---@return integer left how many are not among them
+local function most_severe(bufnr, least, room)
+  local found, left, counts = {}, 0, vim.diagnostic.count(bufnr)
+  for severity = SEVERITY.ERROR, least do
+    local count = counts[severity] or 0
+    if left == 0 and #found + count <= room then
+      vim.list_extend(found, count > 0 and vim.diagnostic.get(bufnr, { severity = severity }) or {})
+    else
+      left = left + count
+    end
+  end
+  return found, left
+end
+
+---@param a vim.Diagnostic
+---@param b vim.Diagnostic
+local function is_before(a, b)
+  local line, other = values.count(a.lnum) or 0, values.count(b.lnum) or 0
+  return line < other or line == other and (values.count(a.col) or 0) < (values.count(b.col) or 0)
+end
+
 ---@param buffers integer[]
 ---@return string[] lines
 local function list(buffers, args)
-  local lines = {}
+  local lines, room, left = {}, MOST, 0
   for _, bufnr in ipairs(buffers) do
-    local found = vim.diagnostic.get(bufnr)
+    local found, more = most_severe(bufnr, LEAST[args.severity], room)
+    room, left = room - #found, left + more
     local new = new_ones(args.session, bufnr, found)
-    table.sort(found, function(a, b)
-      if a.lnum ~= b.lnum then
-        return a.lnum < b.lnum
-      end
-      return a.col < b.col
-    end)
+    table.sort(found, is_before)
     local name = name_of(lookup.real_path(bufnr), args.cwd)
     for _, one in ipairs(found) do
-      local is_wanted = one.severity <= LEAST[args.severity] and (new[one] or not args.since_turn)
-      if is_wanted and #lines == MOST then
-        lines[#lines + 1] = ("... only the first %d are listed"):format(MOST)
-        return lines
-      elseif is_wanted then
+      if new[one] or not args.since_turn then
         lines[#lines + 1] = line_of(one, name, new[one] or "")
       end
     end
+  end
+  if left > 0 then
+    lines[#lines + 1] = ("... %d more are not listed: ask for one path, or for severe ones only"):format(left)
   end
   return lines
 end
@@ -106,7 +136,7 @@ local function note_of(buffers, silent, failed, args)
     notes[#notes + 1] = args.brief and words or ("Not settled: %s Try again in a moment."):format(words)
   end
   local without = vim.tbl_filter(function(bufnr)
-    return not args.brief and #vim.lsp.get_clients({ bufnr = bufnr }) == 0 and #vim.diagnostic.get(bufnr) == 0
+    return not args.brief and #vim.lsp.get_clients({ bufnr = bufnr }) == 0 and not next(vim.diagnostic.count(bufnr))
   end, args.paths and buffers or {})
   if #without > 0 then
     local names = vim.tbl_map(function(bufnr)

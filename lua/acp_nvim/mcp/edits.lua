@@ -1,4 +1,6 @@
 -- Tools that let language servers propose edits. The host asks the user, and carries them out.
+local answers = require("acp_nvim.language_servers.answers")
+local edits = require("acp_nvim.language_servers.edits")
 local guarded = require("acp_nvim.mcp.guarded")
 local lookup = require("acp_nvim.buffers.lookup")
 local name_of = require("acp_nvim.mcp.name")
@@ -6,14 +8,15 @@ local positions = require("acp_nvim.mcp.positions")
 local servers = require("acp_nvim.mcp.servers")
 local settling = require("acp_nvim.problems.settling")
 local text = require("acp_nvim.buffers.text")
+local values = require("acp_nvim.language_servers.values")
 
 local M = {}
 
 local api = vim.api
 local ACTION = "textDocument/codeAction"
 local SETTLE_MS = 3000 -- that the diagnostics of a file are waited for
-local MOST_COUNT = 2 ^ 31 - 1 -- some language servers name the end of a text by a number that no integer holds
-local MALFORMED = "the language server has sent a malformed edit"
+local ACTIONS = 200 -- of all language servers together
+local ACTION_DIAGNOSTICS = 100 -- of a line, that are sent with a question for actions
 
 local CHANGED = "%s was changed meanwhile. Nothing was done; try again."
 local FILE_OPERATION = "The language server wants to create, rename or delete files, too. Nothing was done: do that "
@@ -32,52 +35,6 @@ local function ticks()
   return found
 end
 
----@param number any line or character of a position
----@return integer
-local function count(number)
-  if type(number) ~= "number" or number < 0 or number % 1 ~= 0 then
-    error(MALFORMED, 0)
-  end
-  return math.min(number, MOST_COUNT)
-end
-
----@param edits lsp.TextEdit[]
----@return acp.LspEdit[]
-local function plain(edits)
-  return vim.tbl_map(function(one)
-    local from, to = one.range.start, one.range["end"]
-    if type(one.newText) ~= "string" then
-      error(MALFORMED, 0)
-    end
-    return {
-      line = count(from.line),
-      character = count(from.character),
-      end_line = count(to.line),
-      end_character = count(to.character),
-      text = one.newText,
-    }
-  end, edits)
-end
-
----@param edit lsp.WorkspaceEdit
----@return table<string, lsp.TextEdit[]>? edits by URI, nil with file operations
----@return table<string, integer> versions that the language server has edited, by URI
-local function by_uri(edit)
-  local found, versions = {}, {} ---@type table<string, lsp.TextEdit[]>, table<string, integer>
-  if not edit.documentChanges then
-    return edit.changes or found, versions
-  end
-  for _, one in ipairs(edit.documentChanges) do
-    if one.kind then
-      return nil, versions
-    end
-    local uri, version = one.textDocument.uri, one.textDocument.version
-    found[uri] = vim.list_extend(found[uri] or {}, one.edits)
-    versions[uri] = type(version) == "number" and version or nil
-  end
-  return found, versions
-end
-
 ---@param before? integer tick at the request
 ---@param version? integer that the language server has edited
 local function is_other(bufnr, before, version)
@@ -85,47 +42,52 @@ local function is_other(bufnr, before, version)
   return is_changed or (version ~= nil and version < (vim.lsp.util.buf_versions[bufnr] or 0))
 end
 
----@param edit lsp.WorkspaceEdit
+---@param files table<string, acp.lsp.FileEdits> by URI
 ---@param before table<integer, integer> ticks at the request
 ---@return acp.WorkspaceEdit?
 ---@return string? problem
-local function workspace_edit(edit, encoding, before, cwd)
-  local found, versions = by_uri(edit)
-  if not found then
-    return nil, FILE_OPERATION
-  end
-  local files, buffers = {}, lookup.by_path() ---@type acp.FileEdits[], table<string, integer>
-  for uri, edits in vim.spairs(found) do
-    if not vim.startswith(uri, "file:") then
-      return nil, ("The language server wants to change %s, which is no file. Nothing was done."):format(uri)
+local function workspace_edit(files, encoding, before, cwd)
+  local found, buffers = {}, lookup.by_path() ---@type acp.FileEdits[], table<string, integer>
+  for _, file in vim.spairs(files) do
+    if not file.path then
+      return nil, ("The language server wants to change %s, which is no file. Nothing was done."):format(file.uri)
     end
-    local path = vim.uri_to_fname(uri)
-    local bufnr = buffers[lookup.real(path)]
-    if bufnr and is_other(bufnr, before[bufnr], versions[uri]) then
-      return nil, CHANGED:format(name_of(path, cwd))
+    local bufnr = buffers[lookup.real(file.path)]
+    if bufnr and is_other(bufnr, before[bufnr], file.version) then
+      return nil, CHANGED:format(name_of(file.path, cwd))
     end
-    if #edits > 0 then
-      files[#files + 1] = {
-        path = path,
-        edits = plain(edits),
+    if #file.edits > 0 then
+      found[#found + 1] = {
+        path = file.path,
+        edits = file.edits,
         state = bufnr and text.state(bufnr) or nil,
         is_unended = bufnr ~= nil and text.shape(bufnr).eol and not vim.bo[bufnr].eol,
       }
     end
   end
-  return { files = files, encoding = encoding }
+  return { files = found, encoding = encoding }
 end
 
 ---@param answer acp.mcp.Answer
 ---@param title string
----@param edit lsp.WorkspaceEdit
+---@param files table<string, acp.lsp.FileEdits> by URI
+---@param client vim.lsp.Client
 ---@param note? string about what is not done
-local function propose(answer, title, edit, encoding, before, cwd, note)
-  local found, problem = workspace_edit(edit, encoding, before, cwd)
+local function propose(answer, title, files, client, before, cwd, note)
+  local found, problem = workspace_edit(files, values.encoding(client), before, cwd)
   if not found then
     return answer({ error = problem })
   end
   answer({ edit = #found.files > 0 and found or nil, title = title, note = note })
+end
+
+---The same for a WorkspaceEdit, of any shape.
+local function propose_any(answer, title, edit, client, before, cwd, note)
+  local found, problem = edits.workspace_edit(edit)
+  if not found or found.has_operations then
+    return answer({ error = problem or FILE_OPERATION })
+  end
+  propose(answer, title, found.files, client, before, cwd, note)
 end
 
 ---@type acp.mcp.Tool
@@ -143,9 +105,9 @@ function M.rename(args, answer)
     local params = positions.params(bufnr, args.line, byte, { newName = args.new_name })
     servers.request(clients, bufnr, method, params, answer, function(results)
       for _, one in ipairs(results) do
-        if type(one.result) == "table" and next(one.result) then
+        if not values.is_nothing(one.result) and not vim.deep_equal(one.result, {}) then
           local title = ("Rename %s to %s"):format(args.symbol, args.new_name)
-          return propose(answer, title, one.result, one.client.offset_encoding, before, args.cwd)
+          return propose_any(answer, title, one.result, one.client, before, args.cwd)
         end
       end
       answer({ error = ("The language server cannot rename `%s`."):format(args.symbol) })
@@ -153,19 +115,24 @@ function M.rename(args, answer)
   end)
 end
 
----@class acp.mcp.Action
+---@class acp.mcp.Action: acp.lsp.Action
 ---@field client vim.lsp.Client
----@field action lsp.CodeAction|lsp.Command
 
+---@param results acp.mcp.Result[]
 ---@return acp.mcp.Action[]
+---@return boolean is_bad there are others, which cannot be read
+---@return boolean is_cut
 local function actions_in(results)
-  local found = {}
+  local found, is_bad, is_cut = {}, false, false
   for _, one in ipairs(results) do
-    for _, action in ipairs(one.result or {}) do
-      found[#found + 1] = { client = one.client, action = action }
+    local read = answers.actions(one.result, ACTIONS - #found)
+    is_bad, is_cut = is_bad or read.bad > 0, is_cut or read.is_cut
+    for _, action in ipairs(read) do
+      action.client = one.client
+      found[#found + 1] = action
     end
   end
-  return found
+  return found, is_bad, is_cut
 end
 
 ---@param actions acp.mcp.Action[]
@@ -173,9 +140,9 @@ end
 local function with_title(actions, title)
   local exact, partial = {}, {}
   for _, one in ipairs(actions) do
-    if one.action.title == title then
+    if one.title == title then
       exact[#exact + 1] = one
-    elseif one.action.title:find(title, 1, true) then
+    elseif one.title:find(title, 1, true) then
       partial[#partial + 1] = one
     end
   end
@@ -186,61 +153,83 @@ end
 ---@return string[]
 local function list(actions)
   return vim.tbl_map(function(one)
-    local kind = one.action.kind and (" (%s)"):format(one.action.kind) or ""
-    return ("%s%s, by %s"):format(one.action.title, kind, one.client.name)
+    local kind = one.kind and (" (%s)"):format(one.kind) or ""
+    return ("%s%s, by %s"):format(one.title, kind, one.client.name)
   end, actions)
 end
 
 ---@param chosen acp.mcp.Action
 ---@param before table<integer, integer>
 local function take(chosen, bufnr, before, args, answer)
-  local client, action = chosen.client, chosen.action
-  if action.disabled then
-    return answer({ error = ("%s: %s"):format(action.title, action.disabled.reason or "it cannot be done now") })
+  local client = chosen.client
+  if chosen.disabled then
+    return answer({ error = ("%s: %s"):format(chosen.title, chosen.disabled) })
   end
+  ---@param resolved acp.lsp.Action
   local function finish(resolved)
-    if type(resolved.edit) ~= "table" then
-      return answer({ error = NO_EDIT:format(action.title, client.name) })
+    if not resolved.edit then
+      return answer({ error = NO_EDIT:format(chosen.title, client.name) })
     end
-    local note = resolved.command and ONLY_EDIT:format(client.name) or nil
-    propose(answer, action.title, resolved.edit, client.offset_encoding, before, args.cwd, note)
+    local note = resolved.has_command and ONLY_EDIT:format(client.name) or nil
+    propose_any(answer, chosen.title, resolved.edit, client, before, args.cwd, note)
   end
-  if action.edit or not client:supports_method("codeAction/resolve", bufnr) then
-    return finish(action)
+  if chosen.edit or not client:supports_method("codeAction/resolve", bufnr) then
+    return finish(chosen)
   end
   local function params()
-    return action
+    return chosen.raw
   end
   servers.request({ client }, bufnr, "codeAction/resolve", params, answer, function(results)
-    finish(results[1].result or action)
+    local result = results[1].result
+    local resolved = values.is_nothing(result) and chosen or answers.action(result)
+    if not resolved then
+      return answer({ error = servers.UNREADABLE })
+    end
+    finish(resolved)
   end)
 end
 
----@param diagnostics vim.Diagnostic[]
+---@return lsp.Diagnostic[] of a line
+local function diagnostics(bufnr, line)
+  local where, count = { lnum = line - 1 }, 0
+  for _, one in pairs(vim.diagnostic.count(bufnr, where)) do
+    count = count + one
+  end
+  return count <= ACTION_DIAGNOSTICS and vim.lsp.diagnostic.from(vim.diagnostic.get(bufnr, where)) or {}
+end
+
+---@param line integer from 1
+---@param last string that line
 ---@return fun(client: vim.lsp.Client): table
-local function action_params(bufnr, line, diagnostics)
+local function action_params(bufnr, line, last)
   local document = { uri = vim.uri_from_bufnr(bufnr) }
-  local last = api.nvim_buf_get_lines(bufnr, line - 1, line, true)[1]
+  local context = { triggerKind = 1, diagnostics = diagnostics(bufnr, line) }
   return function(client)
-    local length = vim.str_utfindex(last, client.offset_encoding, #last, false)
+    local length = vim.str_utfindex(last, values.encoding(client), #last, false)
     return {
       textDocument = document,
       range = { start = { line = line - 1, character = 0 }, ["end"] = { line = line - 1, character = length } },
-      context = { triggerKind = 1, diagnostics = vim.lsp.diagnostic.from(diagnostics) },
+      context = context,
     }
   end
 end
 
 ---@param clients vim.lsp.Client[]
 local function act(clients, bufnr, args, answer)
+  local line, problem = positions.line(bufnr, args)
+  if not line then
+    return answer({ error = problem })
+  end
   local before = ticks()
-  local params = action_params(bufnr, args.line, vim.diagnostic.get(bufnr, { lnum = args.line - 1 }))
+  local params = action_params(bufnr, args.line, line)
   servers.request(clients, bufnr, ACTION, params, answer, function(results)
-    local actions = actions_in(results)
+    local actions, is_bad, is_cut = actions_in(results)
     if #actions == 0 then
-      return answer({ error = ("The language servers offer nothing for line %d."):format(args.line) })
+      local none = ("The language servers offer nothing for line %d."):format(args.line)
+      return answer({ error = is_bad and servers.UNREADABLE or none })
     elseif not args.title then
-      return answer({ lines = list(actions) })
+      local note = is_bad and "Other actions cannot be read." or nil
+      return answer({ lines = list(actions), note = is_cut and "There are more, which are not listed." or note })
     end
     local found = with_title(actions, args.title)
     if #found ~= 1 then
@@ -275,9 +264,13 @@ function M.format(args, answer)
       return { textDocument = { uri = vim.uri_from_bufnr(bufnr) }, options = options }
     end
     servers.request({ client }, bufnr, method, params, answer, function(results)
-      local edit = { changes = { [vim.uri_from_bufnr(bufnr)] = results[1].result or {} } }
+      local found, problem = edits.edits(results[1].result)
+      if not found then
+        return answer({ error = problem })
+      end
+      local path = api.nvim_buf_get_name(bufnr)
       local title = ("Format %s"):format(name_of(args.path, args.cwd))
-      propose(answer, title, edit, client.offset_encoding, before, args.cwd)
+      propose(answer, title, { { uri = path, path = path, edits = found } }, client, before, args.cwd)
     end)
   end)
 end

@@ -1,6 +1,7 @@
 -- Finds the position that an agent means by a line and the text of a symbol: models miscount columns.
 local name_of = require("acp_nvim.mcp.name")
 local lookup = require("acp_nvim.buffers.lookup")
+local values = require("acp_nvim.language_servers.values")
 
 local M = {}
 
@@ -8,17 +9,21 @@ local api = vim.api
 local OTHER_LINES = 5 -- in which the symbol stands, that are named
 local NEAR_LINES = 10000 -- before and after a line, in which they are looked for: within a few milliseconds
 local LINE_BYTES = 200
+local LONGEST = 1024 * 1024 -- bytes of a line in which anything is looked for: a few milliseconds
+local NEAR_BYTES = 4 * 1024 * 1024 -- of all the lines that are looked through, of which there are fewer if they are long
+local OCCURRENCES = 100 -- in one line, that are counted
 
 local function is_word(character)
   return character ~= "" and character:match("[%w_\128-\255]") ~= nil
 end
 
+---@param most integer
 ---@return integer[] byte offsets of the text in the line, as a whole word
-local function occurrences(line, symbol)
+local function occurrences(line, symbol, most)
   local found, from = {}, 1
   while true do
     local first, last = line:find(symbol, from, true)
-    if not first then
+    if not first or #found == most then
       return found
     end
     local is_begun = is_word(symbol:sub(1, 1)) and is_word(line:sub(first - 1, first - 1))
@@ -33,21 +38,34 @@ local function occurrences(line, symbol)
   end
 end
 
+---@param first integer
+---@param last integer
+---@return integer bytes of these lines
+local function size(bufnr, first, last)
+  local count = api.nvim_buf_line_count(bufnr)
+  return api.nvim_buf_get_offset(bufnr, math.min(last, count))
+    - api.nvim_buf_get_offset(bufnr, math.min(first, count) - 1)
+end
+
 ---@return string words about where else the symbol stands, near that line
 local function elsewhere(bufnr, symbol, near)
   local count = api.nvim_buf_line_count(bufnr)
   local middle = math.min(near, count)
-  local first = math.max(middle - NEAR_LINES, 1)
-  local lines = api.nvim_buf_get_lines(bufnr, first - 1, middle + NEAR_LINES, false)
+  local near_lines = NEAR_LINES
+  while near_lines > 0 and size(bufnr, math.max(middle - near_lines, 1), middle + near_lines) > NEAR_BYTES do
+    near_lines = math.floor(near_lines / 4)
+  end
+  local first = math.max(middle - near_lines, 1)
+  local lines = near_lines > 0 and api.nvim_buf_get_lines(bufnr, first - 1, middle + near_lines, false) or {}
   local found = {} ---@type integer[]
   local function look(number)
     local line = lines[number - first + 1]
-    if line and #occurrences(line, symbol) > 0 then
+    if line and #occurrences(line, symbol, 1) > 0 then
       found[#found + 1] = number
     end
   end
   look(middle)
-  for distance = 1, math.min(NEAR_LINES, count) do
+  for distance = 1, math.min(near_lines, count) do
     if #found > OTHER_LINES then
       break
     end
@@ -55,13 +73,24 @@ local function elsewhere(bufnr, symbol, near)
     look(middle + distance)
   end
   if #found == 0 then
-    local is_whole = first == 1 and middle + NEAR_LINES >= count
-    local where = is_whole and "nowhere in the file" or ("not within %d lines of that one"):format(NEAR_LINES)
+    local is_whole = first == 1 and middle + near_lines >= count
+    local where = is_whole and "nowhere in the file" or ("not within %d lines of that one"):format(near_lines)
     return ("It is %s; read the file again."):format(where)
   end
   local nearest = vim.list_slice(found, 1, OTHER_LINES)
   table.sort(nearest)
   return ("It is in line %s%s."):format(table.concat(nearest, ", "), #found > OTHER_LINES and " and others" or "")
+end
+
+---@param args { path: string, cwd: string, line: integer }
+---@return string? line
+---@return string? problem
+function M.line(bufnr, args)
+  if size(bufnr, args.line, args.line) > LONGEST then
+    local words = "Line %d of %s is too long: nothing is looked for in it."
+    return nil, words:format(args.line, name_of(lookup.real_path(bufnr), args.cwd))
+  end
+  return api.nvim_buf_get_lines(bufnr, args.line - 1, args.line, true)[1]
 end
 
 ---@param args { path: string, cwd: string, line: integer, symbol: string }
@@ -73,9 +102,12 @@ function M.find(bufnr, args)
   if args.line > count then
     return nil, ("%s has only %d lines. %s"):format(name, count, elsewhere(bufnr, symbol, args.line))
   end
-  local line = api.nvim_buf_get_lines(bufnr, args.line - 1, args.line, true)[1]
-  local found = occurrences(line, symbol)
-  local shown = vim.trim(line):sub(1, LINE_BYTES)
+  local line, problem = M.line(bufnr, args)
+  if not line then
+    return nil, problem
+  end
+  local found = occurrences(line, symbol, OCCURRENCES)
+  local shown = values.cut(vim.trim(line), LINE_BYTES)
   if #found == 0 then
     local words = "`%s` is not in line %d of %s, which is: %s\n%s"
     return nil, words:format(symbol, args.line, name, shown, elsewhere(bufnr, symbol, args.line))
@@ -100,7 +132,7 @@ end
 function M.params(bufnr, line, byte, more)
   local document = { uri = vim.uri_from_bufnr(bufnr) }
   return function(client)
-    local at = position(bufnr, line, byte, client.offset_encoding)
+    local at = position(bufnr, line, byte, values.encoding(client))
     return vim.tbl_extend("force", { textDocument = document, position = at }, more or {})
   end
 end

@@ -3,6 +3,7 @@ local file_buffer = require("acp_nvim.windows.file_buffer")
 local guarded = require("acp_nvim.mcp.guarded")
 local lookup = require("acp_nvim.buffers.lookup")
 local name_of = require("acp_nvim.mcp.name")
+local values = require("acp_nvim.language_servers.values")
 
 require("acp_nvim.problems.settling") -- notices from now on what language servers are sent and publish
 
@@ -13,6 +14,8 @@ local START_MS = 15000 -- for a language server to start
 local QUIET_MS = 1500 -- after which a buffer that was just opened has no language server
 local ANSWER_MS = 20000 -- for a language server to answer
 local POLL_MS = 25
+
+M.UNREADABLE = "The language server has sent an answer that cannot be read. Go on without it."
 
 ---@class acp.mcp.Result
 ---@field client vim.lsp.Client
@@ -129,7 +132,7 @@ function M.unsettled(clients)
     local title = select(2, next(client.progress.pending))
     if title then
       local words = "%s is still busy (%s): this may be incomplete. Try again in a moment."
-      return words:format(client.name, tostring(title))
+      return words:format(client.name, values.words(title) or "?")
     end
   end
 end
@@ -148,7 +151,18 @@ local function flush(client)
   end
 end
 
----Sends a request to each of the clients, and calls `on_done` with what they have answered.
+---@param client vim.lsp.Client
+---@param method string
+---@param params table
+---@param take fun(err: any, result: any)
+---@return integer? id of the request; nil: the client has ended, or cannot send this
+local function send(client, method, params, take, bufnr)
+  flush(client)
+  local ok, is_sent, id = pcall(client.request, client, method, params, take, bufnr)
+  return ok and is_sent and id or nil
+end
+
+---Sends a request to each of the clients, and calls `on_done` with what they have answered: anything, of any size.
 ---@param clients vim.lsp.Client[]
 ---@param bufnr integer
 ---@param method string
@@ -157,15 +171,19 @@ end
 ---@param on_done fun(results: acp.mcp.Result[])
 function M.request(clients, bufnr, method, params, answer, on_done)
   local results, left, is_over = {}, #clients, false ---@type acp.mcp.Result[], integer, boolean
-  local timer
+  local pending, timer = {}, nil ---@type table<vim.lsp.Client, integer>
   on_done = guarded(answer, on_done)
   local function finish()
     if is_over then
       return
     end
     is_over = true
-    timer:stop()
-    timer:close()
+    if not timer:is_closing() then -- one that has run is closed
+      timer:close()
+    end
+    for client, id in pairs(pending) do
+      pcall(client.cancel_request, client, id)
+    end
     local good = vim.tbl_filter(function(one)
       return not one.err
     end, results)
@@ -178,16 +196,23 @@ function M.request(clients, bufnr, method, params, answer, on_done)
   end
   timer = vim.defer_fn(finish, ANSWER_MS)
   for _, client in ipairs(clients) do
+    local is_taken = false -- a client that runs in Neovim may answer twice
     local function take(err, result)
-      results[#results + 1] = { client = client, result = result, err = err and (err.message or tostring(err)) }
+      if is_taken then
+        return
+      end
+      is_taken, pending[client] = true, nil
+      results[#results + 1] = { client = client, result = result, err = err and values.error(err) or nil }
       left = left - 1
       if left == 0 then
         finish()
       end
     end
-    flush(client)
-    if not client:request(method, params(client), take, bufnr) then
-      take({ message = "it has ended" })
+    local id = send(client, method, params(client), take, bufnr)
+    if not id then
+      take("it has ended")
+    elseif not is_taken then
+      pending[client] = id
     end
   end
 end

@@ -10,6 +10,8 @@ local M = {}
 
 local api = vim.api
 local SELECTED_LINES = 200 -- of the selection that are shown
+local SELECTED_BYTES = 64 * 1024 -- of lines of which exactly the selected part is shown
+local LINE_BYTES = 4096 -- of a line that is shown, at most
 local DIFF_BYTES = 1024 * 1024 -- of a text that is compared: within a tenth of a second
 local DIFF_LINES = 5000 -- of all diffs together
 local OUTSIDE = "outside of the session's directories: its text is not shown"
@@ -23,6 +25,12 @@ local function code_window()
   return windows.other(function(win)
     return lookup.is_file(api.nvim_win_get_buf(win))
   end)
+end
+
+---@param row integer from 1
+---@return string beginning of the line
+local function line_of(bufnr, row)
+  return api.nvim_buf_get_text(bufnr, row - 1, 0, row - 1, LINE_BYTES, {})[1]
 end
 
 ---@return string[]? lines of the selection, `SELECTED_LINES` at most; nil when nothing is selected
@@ -41,7 +49,16 @@ local function selection()
   if last - first >= SELECTED_LINES then -- whole lines instead of the end of the selection, which is not shown
     to = { to[1], first + SELECTED_LINES - 1, mode:sub(1, 1) == "v" and vim.v.maxcol or to[3], 0 }
   end
-  return vim.fn.getregion(from, to, { type = mode:sub(1, 1) }), first, last
+  local shown = math.min(last, first + SELECTED_LINES - 1)
+  local lines = {}
+  if api.nvim_buf_get_offset(0, shown) - api.nvim_buf_get_offset(0, first - 1) <= SELECTED_BYTES then
+    lines = vim.fn.getregion(from, to, { type = mode:sub(1, 1) })
+  else
+    for row = first, shown do
+      lines[#lines + 1] = line_of(0, row)
+    end
+  end
+  return lines, first, last
 end
 
 ---@return string[]
@@ -53,8 +70,7 @@ local function current(win, args)
   if not inside(path, args) then
     return { ("current file: %s:%d:%d (%s)"):format(name, cursor[1], cursor[2] + 1, OUTSIDE) }
   end
-  local line = api.nvim_buf_get_lines(bufnr, cursor[1] - 1, cursor[1], false)[1] or ""
-  local lines = { ("current file: %s:%d:%d: %s"):format(name, cursor[1], cursor[2] + 1, line) }
+  local lines = { ("current file: %s:%d:%d: %s"):format(name, cursor[1], cursor[2] + 1, line_of(bufnr, cursor[1])) }
   local selected, first, last = nil, nil, nil
   if win == api.nvim_get_current_win() then
     selected, first, last = selection()

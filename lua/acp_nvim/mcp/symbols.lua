@@ -1,47 +1,59 @@
 -- Tools that ask the language servers about symbols.
-local lookup = require("acp_nvim.buffers.lookup")
+local answers = require("acp_nvim.language_servers.answers")
 local name_of = require("acp_nvim.mcp.name")
+local places = require("acp_nvim.mcp.places")
 local positions = require("acp_nvim.mcp.positions")
 local servers = require("acp_nvim.mcp.servers")
+local values = require("acp_nvim.language_servers.values")
 
 local M = {}
 
-local api = vim.api
-local MOST = 5000 -- lines of an answer
+local MOST = 5000 -- entries of an answer
 local CUT = ("... only the first %d are listed"):format(MOST)
+local HOVER_CUT = "... the rest is too long"
+local OUTSIDE = "Of files outside of the session's directories only the place is told, not the text."
+local SYMBOLS_OUTSIDE = "%d more symbols are outside of the session's directories."
 
----@param items { filename: string, lnum: integer, col: integer, text: string }[]
----@return string[] lines sorted, each once
-local function lines_of(items, cwd)
-  table.sort(items, function(a, b)
-    if a.filename ~= b.filename then
-      return a.filename < b.filename
-    elseif a.lnum ~= b.lnum then
-      return a.lnum < b.lnum
-    end
-    return a.col < b.col
-  end)
-  local lines, last = {}, nil
-  for _, one in ipairs(items) do
-    local line = ("%s:%d:%d: %s"):format(name_of(one.filename, cwd), one.lnum, one.col, vim.trim(one.text or ""))
-    if line ~= last then
-      lines[#lines + 1], last = line, line
-    end
-    if #lines == MOST then
-      lines[#lines + 1] = CUT
-      break
-    end
-  end
-  return lines
+---@class acp.mcp.Findings what all language servers together have answered
+---@field bad integer
+---@field is_cut boolean
+
+---@param found acp.mcp.Findings
+---@param read acp.lsp.Read<any>
+local function note_down(found, read)
+  found.bad, found.is_cut = found.bad + read.bad, found.is_cut or read.is_cut
 end
 
----@param result lsp.Location|lsp.Location[]|lsp.LocationLink[]|nil
----@return (lsp.Location|lsp.LocationLink)[]
-local function locations(result)
-  if type(result) ~= "table" then
-    return {}
+---Answers with lines, or with `none`; with an error if nothing could be read.
+---@param answer acp.mcp.Answer
+---@param lines string[]
+---@param none string
+---@param found acp.mcp.Findings
+---@param ... string? notes
+local function tell(answer, lines, none, found, ...)
+  if #lines == 0 and found.bad > 0 then
+    return answer({ error = servers.UNREADABLE })
   end
-  return (result.uri or result.targetUri) and { result } or result
+  local notes = vim.tbl_values({ values.note(found), ... })
+  lines[#lines + 1] = found.is_cut and CUT or nil
+  answer({ lines = #lines > 0 and lines or { none }, note = #notes > 0 and table.concat(notes, "\n") or nil })
+end
+
+---@param results acp.mcp.Result[]
+---@return acp.mcp.Place[] sorted
+---@return acp.mcp.Findings
+local function places_in(results)
+  local all, found = {}, { bad = 0, is_cut = false }
+  for _, one in ipairs(results) do
+    local read = answers.places(one.result, MOST - #all)
+    note_down(found, read)
+    for _, place in ipairs(read) do
+      place.encoding = values.encoding(one.client)
+      all[#all + 1] = place
+    end
+  end
+  places.sort(all)
+  return all, found
 end
 
 ---@param method string
@@ -49,7 +61,7 @@ end
 ---@param none string
 ---@param more? table parameters
 ---@return acp.mcp.Tool
-local function places(method, what, none, more)
+local function about(method, what, none, more)
   return function(args, answer)
     servers.with(args, method, what, answer, function(clients, bufnr)
       local byte, problem = positions.find(bufnr, args)
@@ -58,25 +70,20 @@ local function places(method, what, none, more)
       end
       local params = positions.params(bufnr, args.line, byte, more)
       servers.request(clients, bufnr, method, params, answer, function(results)
-        local items = {}
-        for _, one in ipairs(results) do
-          local found = vim.lsp.util.locations_to_items(locations(one.result), one.client.offset_encoding)
-          vim.list_extend(items, found)
-        end
-        local note = servers.unsettled(clients)
-        if #items == 0 then
-          return answer({ lines = { none:format(args.symbol) }, note = note })
-        end
-        answer({ lines = lines_of(items, args.cwd), note = note })
+        local all, found = places_in(results)
+        places.list(all, args, answer, function(lines, outside)
+          local busy = servers.unsettled(clients)
+          tell(answer, lines, none:format(args.symbol), found, busy, outside > 0 and OUTSIDE or nil)
+        end)
       end)
     end)
   end
 end
 
-M.definition = places("textDocument/definition", "find definitions", "The language server knows no definition of `%s`.")
+M.definition = about("textDocument/definition", "find definitions", "The language server knows no definition of `%s`.")
 M.implementations =
-  places("textDocument/implementation", "find implementations", "The language server knows no implementation of `%s`.")
-M.references = places(
+  about("textDocument/implementation", "find implementations", "The language server knows no implementation of `%s`.")
+M.references = about(
   "textDocument/references",
   "find uses",
   "The language server knows no use of `%s`.",
@@ -93,53 +100,36 @@ function M.hover(args, answer)
     end
     local params = positions.params(bufnr, args.line, byte)
     servers.request(clients, bufnr, method, params, answer, function(results)
-      local lines = {}
+      local lines, found = {}, { bad = 0, is_cut = false }
       for _, one in ipairs(results) do
-        local contents = type(one.result) == "table" and one.result.contents
-        if contents then
-          vim.list_extend(lines, vim.lsp.util.convert_input_to_markdown_lines(contents))
-        end
+        local read = answers.hover(one.result)
+        vim.list_extend(lines, read.lines)
+        lines[#lines + 1] = read.is_cut and HOVER_CUT or nil
+        found.bad = found.bad + read.bad
       end
       local none = ("The language server says nothing of `%s`."):format(args.symbol)
-      answer({ lines = #lines > 0 and lines or { none }, note = servers.unsettled(clients) })
+      tell(answer, lines, none, found, servers.unsettled(clients))
     end)
   end)
 end
 
----@return string
-local function kind_of(number)
-  return (vim.lsp.protocol.SymbolKind[number] or "Symbol"):lower()
-end
-
----@param position lsp.Position
----@param bufnr? integer of the file, nil if it is not loaded
----@return integer column as in all results: in bytes, from 1
-local function column(position, bufnr, encoding)
-  local lines = bufnr and api.nvim_buf_get_lines(bufnr, position.line, position.line + 1, false) or {}
-  if not lines[1] then
-    return position.character + 1
-  end
-  return vim.str_byteindex(lines[1], encoding, position.character, false) + 1
-end
-
----@param symbols (lsp.DocumentSymbol|lsp.SymbolInformation)[]
----@param file { name: string, bufnr?: integer, encoding: string }
----@param lines string[]
----@param inside string names of what they are in
-local function add_symbols(symbols, file, lines, inside)
-  for _, one in ipairs(symbols) do
-    local range = one.selectionRange or (one.location and one.location.range)
-    local full = inside .. one.name
-    if #lines > MOST then
-      return
-    elseif #lines == MOST then
-      lines[#lines + 1] = CUT
-    elseif range then
-      local at = range.start
-      local col = column(at, file.bufnr, file.encoding)
-      lines[#lines + 1] = ("%s:%d:%d: %s %s"):format(file.name, at.line + 1, col, kind_of(one.kind), full)
+---@param all acp.mcp.Place[]
+---@param found acp.mcp.Findings
+---@param one acp.mcp.Result
+---@param path? string of the file that all are in
+local function add_symbols(all, found, one, path)
+  local read = answers.symbols(one.result, MOST - #all)
+  note_down(found, read)
+  for _, symbol in ipairs(read) do
+    local place = symbol.place --[[@as acp.mcp.Place?]]
+    if place then
+      place.path = path or place.path
+      place.encoding = values.encoding(one.client)
+      place.words = ("%s %s"):format(symbol.kind or "symbol", symbol.full)
+      all[#all + 1] = place
+    elseif not path then
+      found.bad = found.bad + 1
     end
-    add_symbols(one.children or {}, file, lines, full .. ".")
   end
 end
 
@@ -151,10 +141,11 @@ local function of_file(args, answer)
       return document
     end
     servers.request({ clients[1] }, bufnr, method, params, answer, function(results)
-      local lines, name = {}, name_of(args.path, args.cwd)
-      local file = { name = name, bufnr = bufnr, encoding = clients[1].offset_encoding }
-      add_symbols(results[1].result or {}, file, lines, "")
-      answer({ lines = #lines > 0 and lines or { ("%s has no symbols."):format(name) } })
+      local all, found = {}, { bad = 0, is_cut = false }
+      add_symbols(all, found, results[1], args.path)
+      places.list(all, args, answer, function(lines)
+        tell(answer, lines, ("%s has no symbols."):format(name_of(args.path, args.cwd)), found)
+      end)
     end)
   end)
 end
@@ -175,17 +166,15 @@ function M.list(args, answer)
     return { query = args.query }
   end
   servers.request(clients, 0, method, params, answer, function(results)
-    local lines, buffers = {}, nil ---@type string[], table<string, integer>?
+    local all, found = {}, { bad = 0, is_cut = false }
     for _, one in ipairs(results) do
-      for _, symbol in ipairs(one.result or {}) do
-        local path = vim.uri_to_fname(symbol.location.uri)
-        buffers = buffers or lookup.by_path()
-        local file = { name = name_of(path, args.cwd), bufnr = buffers[path], encoding = one.client.offset_encoding }
-        add_symbols({ symbol }, file, lines, "")
-      end
+      add_symbols(all, found, one)
     end
-    local none = ("No symbol of the project matches `%s`."):format(args.query)
-    answer({ lines = #lines > 0 and lines or { none }, note = servers.unsettled(clients) })
+    places.list(all, args, answer, function(lines, outside)
+      local none = ("No symbol of the project matches `%s`."):format(args.query)
+      local more = outside > 0 and SYMBOLS_OUTSIDE:format(outside) or nil
+      tell(answer, lines, none, found, servers.unsettled(clients), more)
+    end)
   end)
 end
 

@@ -1,9 +1,13 @@
 -- The terminals that the user shares with agents, and the tool that reads them.
 local message = require("acp_nvim.message")
+local values = require("acp_nvim.language_servers.values")
 
 local M = {}
 
 local api = vim.api
+
+local BLANK_LINES = 10000 -- at the end, that are passed over
+local TITLE_BYTES = 200
 
 local NONE = "The user has shared no terminal%s. They can share one with :AcpShareTerminal in its window."
 
@@ -20,16 +24,19 @@ end
 ---@return string
 local function name_of(bufnr)
   local title = vim.b[bufnr].term_title
-  return type(title) == "string" and title ~= "" and title or api.nvim_buf_get_name(bufnr)
+  return type(title) == "string" and title ~= "" and values.words(title, TITLE_BYTES) or api.nvim_buf_get_name(bufnr)
 end
 
 ---@return string[] the last lines that are not empty
 local function last_lines(bufnr, count)
-  local last = api.nvim_buf_line_count(bufnr)
-  while last > 0 and vim.trim(api.nvim_buf_get_lines(bufnr, last - 1, last, true)[1]) == "" do
+  local end_ = api.nvim_buf_line_count(bufnr)
+  local first = math.max(end_ - count - BLANK_LINES, 0)
+  local lines = api.nvim_buf_get_lines(bufnr, first, end_, true)
+  local last = #lines
+  while last > 0 and vim.trim(lines[last]) == "" do
     last = last - 1
   end
-  return api.nvim_buf_get_lines(bufnr, math.max(last - count, 0), last, true)
+  return vim.list_slice(lines, math.max(last - count, 0) + 1, last)
 end
 
 ---@type acp.mcp.Tool

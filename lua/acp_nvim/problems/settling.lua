@@ -1,10 +1,17 @@
 -- Waits until the language servers of a buffer have published diagnostics for its present text.
+local file_buffer = require("acp_nvim.windows.file_buffer")
+local log = require("acp_nvim.log")
+local uri = require("acp_nvim.language_servers.uri")
+local values = require("acp_nvim.language_servers.values")
+
 local M = {}
 
 local api = vim.api
 local GROUP = api.nvim_create_augroup("acp_nvim.settling", {})
 local QUIET_MS = 150 -- after the last diagnostics: some servers publish them in steps
 local POLL_MS = 25
+local PULLED = 5000 -- diagnostics of a hidden file that are taken
+local LOGGED_BYTES = 1000
 local PUBLISH = "textDocument/publishDiagnostics"
 local PULL = "textDocument/diagnostic"
 local SENT = { ["textDocument/didOpen"] = true, ["textDocument/didChange"] = true }
@@ -33,16 +40,27 @@ local function heard(client_id, name)
   end
 end
 
----@param client_id integer
----@param uri string of a document that the client has sent
----@return integer? bufnr which the event does not name
-local function buffer_of(client_id, uri)
-  local client = vim.lsp.get_client_by_id(client_id)
-  local name = vim.uri_to_fname(uri)
-  for bufnr in pairs(client and client.attached_buffers or {}) do
-    if api.nvim_buf_is_valid(bufnr) and api.nvim_buf_get_name(bufnr) == name then
-      return bufnr
-    end
+---@param name any URI
+---@return string? name that the buffer of it would have
+local function file_name(name)
+  return uri.path(name) or type(name) == "string" and name or nil
+end
+
+---@param name string
+---@return boolean
+local function is_loaded(name)
+  return vim.iter(api.nvim_list_bufs()):any(function(bufnr)
+    return api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_get_name(bufnr) == name
+  end)
+end
+
+---Checks what Neovim does not: for the columns it reads a file that is not loaded, also a FIFO without a writer.
+---@param result any
+---@return string? name of the buffer; nil: Neovim cannot take it
+local function published(result)
+  local name = type(result) == "table" and file_name(result.uri)
+  if name and values.is_list(result.diagnostics) and (not file_buffer.would_block(name) or is_loaded(name)) then
+    return name
   end
 end
 
@@ -56,11 +74,12 @@ local function observe(client)
   observed[handlers] = true
   local own = handlers[PUBLISH]
   handlers[PUBLISH] = function(err, result, context)
-    local result_of = { (own or vim.lsp.handlers[PUBLISH])(err, result, context) }
-    if type(result) == "table" and type(result.uri) == "string" then
-      heard(context.client_id, vim.uri_to_fname(result.uri))
+    local name = published(result)
+    if not name then
+      return
     end
-    return unpack(result_of)
+    heard(context.client_id, name)
+    return (own or vim.lsp.handlers[PUBLISH])(err, result, context)
   end
 end
 
@@ -72,14 +91,26 @@ api.nvim_create_autocmd("LspAttach", {
   end,
 })
 
+---@param client_id integer
+---@param name string
+---@return integer? bufnr loaded
+local function attached(client_id, name)
+  local client = vim.lsp.get_client_by_id(client_id)
+  for bufnr in pairs(client and client.attached_buffers or {}) do
+    if api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_get_name(bufnr) == name then
+      return bufnr
+    end
+  end
+end
+
 api.nvim_create_autocmd("LspNotify", {
   group = GROUP,
   desc = "Note which text a language server has",
   callback = function(event)
-    local uri = SENT[event.data.method] and vim.tbl_get(event.data, "params", "textDocument", "uri")
+    local name = SENT[event.data.method] and file_name(vim.tbl_get(event.data, "params", "textDocument", "uri"))
     local id = event.data.client_id
-    local bufnr = uri and buffer_of(id, uri)
-    if bufnr and api.nvim_buf_is_loaded(bufnr) then
+    local bufnr = name and attached(id, name) -- the event names no buffer
+    if bufnr then
       watches[id] = watches[id] or {}
       local before = watches[id][bufnr] or { heard = 0 }
       watches[id][bufnr] = { tick = api.nvim_buf_get_changedtick(bufnr), sent = vim.uv.now(), heard = before.heard }
@@ -119,13 +150,31 @@ for _, client in ipairs(package.loaded["vim.lsp"] and vim.lsp.get_clients() or {
   end
 end
 
+---Has Neovim show what a client was asked for, if it can: the client may have sent anything.
+---@param client vim.lsp.Client
+local function take(client, err, result, context)
+  if err or type(result) ~= "table" or result.kind ~= "full" then
+    return
+  end
+  local items = values.entries(result.items, PULLED, function(one)
+    return values.range(one.range) and type(one.message) == "string" and one or nil
+  end)
+  local full = { kind = "full", resultId = values.words(result.resultId), items = vim.list_slice(items) }
+  local ok, problem = pcall(client.handlers[PULL] or vim.lsp.handlers[PULL], nil, full, context)
+  if not ok then
+    log.write("diagnostics cannot be shown: " .. tostring(problem):sub(1, LOGGED_BYTES))
+  end
+end
+
 ---Asks a client for diagnostics that publishes none by itself: Neovim only asks for files that are visible.
 ---@param client vim.lsp.Client
 ---@param one acp.problems.Watch
 local function pull(client, bufnr, one)
   if one.pulled ~= one.tick and one.heard < one.sent and client:supports_method(PULL, bufnr) then
     one.pulled = one.tick
-    client:request(PULL, { textDocument = { uri = vim.uri_from_bufnr(bufnr) } }, nil, bufnr)
+    client:request(PULL, { textDocument = { uri = vim.uri_from_bufnr(bufnr) } }, function(...)
+      take(client, ...)
+    end, bufnr)
   end
 end
 

@@ -49,6 +49,13 @@ local function refusal(path, bytes)
   return why and ("%s %s"):format(path, why) or nil
 end
 
+---@param path string
+---@return boolean to read it as a whole, as Neovim does with some files that it is told of, might not end
+function M.would_block(path)
+  local stat = uv.fs_stat(path)
+  return stat ~= nil and stat.type ~= "directory" and refusal(path, OPEN_BYTES) ~= nil
+end
+
 ---Reads the beginning of a regular file.
 ---@param path string absolute
 ---@param most integer bytes to read

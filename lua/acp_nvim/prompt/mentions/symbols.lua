@@ -1,4 +1,5 @@
 -- Lists the symbols of code buffers: from their language servers, else from patterns of definitions.
+local answers = require("acp_nvim.language_servers.answers")
 local code = require("acp_nvim.prompt.mentions.code")
 local limits = require("acp_nvim.limits")
 
@@ -16,7 +17,6 @@ local METHOD = "textDocument/documentSymbol"
 ---@field bufnr integer
 ---@field first integer 1-based line
 ---@field last integer 1-based, included
----@field kind? integer LSP's SymbolKind
 
 ---@type table<integer, { tick: integer, symbols: acp.Symbol[] }> by buffer
 local known = {}
@@ -83,23 +83,17 @@ local function by_looks(bufnr)
   return out
 end
 
----@param found acp.Symbol[]
----@param list any[] DocumentSymbol or SymbolInformation
-local function flatten(found, bufnr, list)
-  for _, symbol in ipairs(list) do
-    local range = symbol.range or vim.tbl_get(symbol, "location", "range")
-    if type(symbol.name) == "string" and type(range) == "table" and #found < SYMBOLS then
-      local first, last = range.start.line + 1, range["end"].line + 1
-      if range["end"].character == 0 and last > first then
-        last = last - 1
-      end
-      local name = symbol.name:gsub("%c", " ")
-      table.insert(found, { name = name, bufnr = bufnr, first = first, last = last, kind = symbol.kind })
-    end
-    if type(symbol.children) == "table" then
-      flatten(found, bufnr, symbol.children)
+---@param result any what a language server has answered
+---@return acp.Symbol[]
+local function by_server(bufnr, result)
+  local found = {}
+  for _, symbol in ipairs(answers.symbols(result, SYMBOLS)) do
+    if symbol.first then
+      local first, last = symbol.first + 1, symbol.last + 1
+      found[#found + 1] = { name = symbol.name, bufnr = bufnr, first = first, last = last }
     end
   end
+  return found
 end
 
 ---@param done fun(symbols: acp.Symbol[]) called once
@@ -113,7 +107,7 @@ local function of_buffer(bufnr, done)
     and client:request(METHOD, { textDocument = { uri = vim.uri_from_bufnr(bufnr) } }, function(err, result)
       local found = {}
       if not err and type(result) == "table" then
-        pcall(flatten, found, bufnr, result)
+        found = by_server(bufnr, result)
         known[bufnr] = { tick = tick, symbols = found }
       end
       done(found)

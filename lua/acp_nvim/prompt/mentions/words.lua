@@ -4,11 +4,14 @@ local context = require("acp_nvim.prompt.context")
 local git = require("acp_nvim.git")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
+local values = require("acp_nvim.language_servers.values")
 
 local M = {}
 
 local api = vim.api
 local MENTION_LINES = 500 -- of diagnostics or the quickfix list: more would not be fixed at once
+local MENTION_BYTES = 2000 -- of one of them
+local MOST_COPIED = 5000 -- diagnostics of which those are chosen
 local TOO_LONG = 124 -- exit code after a timeout
 local SEVERITIES = { "error", "warning", "info", "hint" }
 
@@ -33,22 +36,54 @@ local function name_of(bufnr, cwd)
   return name == "" and ("[No Name %d]"):format(bufnr) or context.short(name, cwd)
 end
 
+---@param lines string[] `MENTION_LINES` at most
+---@param count integer how many there would be
 ---@param what string plural noun
-local function bounded(lines, what)
-  local most = MENTION_LINES
-  local left = #lines - most
-  local more = left > 0 and ("\n(and %d more %s)"):format(left, what) or ""
-  return table.concat(lines, "\n", 1, math.min(#lines, most)) .. more .. "\n"
+local function bounded(lines, count, what)
+  local more = count > #lines and ("\n(and %d more %s)"):format(count - #lines, what) or ""
+  return table.concat(lines, "\n") .. more .. "\n"
 end
 
+---@param one vim.Diagnostic whose members may have any type: whoever set it was not checked
+---@return string
+local function line_of(one, cwd)
+  local source = values.words(one.source)
+  local message = vim.trim(type(one.message) == "string" and values.cut(one.message, MENTION_BYTES) or "?")
+  local place = ("%s:%d:%d"):format(
+    name_of(one.bufnr, cwd),
+    (values.count(one.lnum) or 0) + 1,
+    (values.count(one.col) or 0) + 1
+  )
+  local words = message:gsub("%s*\n%s*", " ")
+  return ("%s: %s: %s%s"):format(
+    place,
+    SEVERITIES[one.severity] or "info",
+    words,
+    source and (" [%s]"):format(source) or ""
+  )
+end
+
+---Neovim copies each diagnostic that it is asked for, so that it is asked for those of a severity only if they are few.
 ---@param bufnr? integer nil: all buffers
-local function diagnostics(bufnr, cwd)
-  return vim.tbl_map(function(diagnostic)
-    local source = diagnostic.source and (" [%s]"):format(diagnostic.source) or ""
-    local message = vim.trim(diagnostic.message):gsub("%s*\n%s*", " ")
-    local place = ("%s:%d:%d"):format(name_of(diagnostic.bufnr, cwd), diagnostic.lnum + 1, diagnostic.col + 1)
-    return ("%s: %s: %s%s"):format(place, SEVERITIES[diagnostic.severity] or "info", message, source)
-  end, vim.diagnostic.get(bufnr))
+---@return vim.Diagnostic[] the most severe ones
+---@return integer count of all
+local function diagnostics(bufnr)
+  local counts, count = vim.diagnostic.count(bufnr), 0
+  for _, number in pairs(counts) do
+    count = count + number
+  end
+  if count <= MOST_COPIED then
+    return vim.list_slice(vim.diagnostic.get(bufnr), 1, MENTION_LINES), count
+  end
+  local found, room = {}, MOST_COPIED
+  for severity = 1, #SEVERITIES do
+    room = room - (counts[severity] or 0)
+    if room < 0 then
+      break
+    end
+    vim.list_extend(found, vim.diagnostic.get(bufnr, { severity = severity }))
+  end
+  return vim.list_slice(found, 1, MENTION_LINES), count
 end
 
 ---@param everywhere boolean
@@ -58,22 +93,26 @@ function M.diagnostics(cwd, everywhere)
   if not bufnr and not everywhere then
     return nil
   end
-  local lines = diagnostics(bufnr, cwd)
+  local found, count = diagnostics(bufnr)
+  local lines = vim.tbl_map(function(one)
+    return line_of(one, cwd)
+  end, found)
   local name = bufnr and ("diagnostics of %s"):format(name_of(bufnr, cwd)) or "diagnostics of all buffers"
-  return #lines > 0 and context.words(name, bounded(lines, "diagnostics")) or nil
+  return count > 0 and context.words(name, bounded(lines, count, "diagnostics")) or nil
 end
 
 ---@return acp.ContextItem? nil when the list is empty
 function M.quickfix(cwd)
-  local list = vim.fn.getqflist({ items = 0, title = 0 })
+  local list = vim.fn.getqflist({ size = 0, title = 0, id = 0 })
   local lines = {}
-  for _, item in ipairs(list.items) do
+  for index = 1, math.min(list.size, MENTION_LINES) do
+    local item = vim.fn.getqflist({ id = list.id, idx = index, items = 0 }).items[1] -- a copy of one, not of all
     local place = item.bufnr > 0 and ("%s:%d:%d: "):format(name_of(item.bufnr, cwd), item.lnum, item.col) or ""
-    table.insert(lines, place .. vim.trim(item.text))
+    lines[#lines + 1] = place .. vim.trim(values.cut(item.text, MENTION_BYTES))
   end
   local title = list.title:gsub("%c", " ")
   local name = "quickfix list" .. (title ~= "" and (" (%s)"):format(title:sub(1, 60)) or "")
-  return #lines > 0 and context.words(name, bounded(lines, "entries")) or nil
+  return #lines > 0 and context.words(name, bounded(lines, list.size, "entries")) or nil
 end
 
 ---@return boolean the directory may have a diff
