@@ -175,6 +175,56 @@ def test_only_names_expands(check):
     assert len(check(others=code)[1]) == 3
 
 
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ("vim.lsp.util.locations_to_items({}, 'utf-8')", "vim.lsp.util.locations_to_items"),
+        ("vim.lsp.util.apply_workspace_edit({}, 'utf-8')", "vim.lsp.util.apply_workspace_edit"),
+        ("vim.lsp.util.rename('a', 'b')", "vim.lsp.util.rename"),
+        ("vim.lsp.util['show_document']({}, 'utf-8')", "vim.lsp.util['show_document']"),
+        ("local util = vim.lsp.util\nreturn util", "vim.lsp.util"),
+        ("local lsp = vim.lsp\nreturn lsp", "vim.lsp"),
+        ("vim.lsp.buf.definition()", "vim.lsp.buf.definition"),
+        ("require('vim.lsp.util').preview_location({})", "require('vim.lsp.util').preview_location"),
+        ("return vim.uri_to_bufnr('file:///x')", "vim.uri_to_bufnr"),
+        ("return vim.secure.read('x')", "vim.secure.read"),
+        ("return vim.fn.readfile('x')", "vim.fn.readfile"),
+        ("return vim.fn['readfile']('x')", "vim.fn['readfile']"),
+        ("return vim.fn[vim.g.x]('x')", "vim.fn[vim.g.x]"),
+        ("local fn = vim.fn\nreturn fn", "vim.fn"),
+        ("return vim.call(vim.g.x, 'x')", "vim.call"),
+        ("local api = vim.api\nreturn api.nvim_call_function(vim.g.x, {})", "api.nvim_call_function"),
+        ("return pcall(vim.g.call, 'readblob', 'x')", "'readblob'"),
+        ("local io_ = io\nreturn io_", "io"),
+        ("return _G.io.open('x')", "_G.io.open"),
+        ("return _G['io']['open']('x')", "_G['io']['open']"),
+        ("return io.lines('x')", "io.lines"),
+        ("return dofile('x')", "dofile"),
+        ("return vim.uv['fs_open']('x', 'r', 0)", "vim.uv['fs_open']"),
+        ("return vim.loop.fs_open('x', 'r', 0)", "vim.loop.fs_open"),
+        ("vim.cmd.source('x')", "vim.cmd.source"),
+        ("vim.cmd['read']('x')", "vim.cmd['read']"),
+        ("return vim.fn.swapinfo('x')", "vim.fn.swapinfo"),
+    ],
+)
+def test_what_reads_files_is_found_by_any_name(check, code, found):
+    status, (said,) = check(bad=f"{code}\n")
+    assert status == 1
+    assert said.partition(": ")[2].startswith(f"`{found}`: files are opened by windows/file_buffer.lua, which refuses")
+
+
+def test_what_only_looks_like_it_passes(check):
+    code = """
+    local M = { io = 1, lines = {} }
+    function M.open(name)
+      return M.lines[name] or M.io
+    end
+    M.rename = vim.lsp.get_clients
+    return M.open(vim.fn.line(".")), vim.lsp.util.convert_input_to_markdown_lines("x"), ("x"):lines()
+    """
+    assert check(good=code) == (0, [])
+
+
 def test_files_that_may(check):
     assert check(message="vim.notify('x')\n", health="return vim.system({ 'x' }):wait()\n") == (0, [])
 

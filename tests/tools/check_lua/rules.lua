@@ -7,15 +7,6 @@ local nodes = require("nodes")
 
 local OPENED = "files are opened by windows/file_buffer.lua, which refuses what could not be read at once"
 local ASKS = "only dialog.lua asks the user: never within a batch of events, nor while Neovim exits"
-local OF_OURS = {
-  "environment.lua",
-  "drafts.lua",
-  "history.lua",
-  "images.lua",
-  "lsp_server.lua",
-  "file_buffer.lua",
-  "state_files.lua",
-}
 
 ---@type table<string, check.Rule> by the text of an expression
 local RULES = {
@@ -39,13 +30,6 @@ local RULES = {
   ["io.popen"] = { why = "the editor never waits" },
   ["os.execute"] = { why = "the editor never waits" },
   [":wait"] = { only = "health.lua", why = "the editor never waits" },
-  ["vim.fn.bufadd"] = { only = "file_buffer.lua", why = OPENED },
-  ["vim.fn.bufload"] = { only = "named.lua", why = OPENED },
-  ["vim.fn.readfile"] = { why = OPENED },
-  ["vim.fn.readblob"] = { why = OPENED },
-  ["io.open"] = { only = "state_files.lua", why = OPENED },
-  ["io.lines"] = { why = OPENED },
-  ["vim.uv.fs_open"] = { only = OF_OURS, why = OPENED },
   ["vim.cmd.edit"] = { why = OPENED },
   ["vim.cmd.split"] = { why = OPENED },
   ["vim.cmd.vsplit"] = { why = OPENED },
