@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -15,6 +15,13 @@ FINISHED = frozenset({"completed", "failed", "cancelled", "rejected", "unfinishe
 
 CHANGES_WHAT_IT_NAMES = frozenset({"edit", "delete", "move"})
 """Kinds whose locations and diffs are the files that they change."""
+
+EARLIER_MEMBERS: Final = 50
+"""Members of former raw inputs that a tool call keeps: a tool has ten."""
+EARLIER_CHARS: Final = 4096
+"""Length of such a member; of a longer one only that it was there is kept."""
+MORE: Final = "…/…"
+"""Stands for what is not kept; it is neither a path nor a command."""
 
 
 class Location(msgspec.Struct):
@@ -118,11 +125,46 @@ def _is_output(content: list[Item] | UnsetType | None) -> bool:
     return content is UNSET or (content is not None and {*map(type, content)} == {Shown})
 
 
+def superseded(earlier: tuple[tuple[str, Any], ...], before: Any, now: Any) -> tuple[tuple[str, Any], ...]:
+    """Return the members that raw inputs before `now` had, and that `now` lacks or has with another value.
+
+    An agent that has named them may still mean them. A value that `now` continues is none of them: some agents send the
+    input while the model writes it. `before` was the last input, `earlier` what was returned for it.
+    """
+    members = before.items() if isinstance(before, dict) else [("input", before or None)]
+    latest = now if isinstance(now, dict) else {}
+    kept: list[tuple[str, Any]] = []
+    for name, value in (*earlier, *members):
+        if value is not None and not _continues(latest.get(name), value):
+            one = str(name), value if _is_small(value, [EARLIER_CHARS]) else MORE
+            if one not in kept:
+                kept.append(one)
+    return tuple(kept) if len(kept) <= EARLIER_MEMBERS else (*kept[:EARLIER_MEMBERS], (MORE, MORE))
+
+
+def _continues(now: Any, before: Any) -> bool:
+    if isinstance(now, str) and isinstance(before, str):
+        return now.startswith(before)
+    if isinstance(now, list) and isinstance(before, list):
+        return len(now) >= len(before) and all(map(_continues, now, before))
+    if isinstance(now, dict) and isinstance(before, dict):
+        return all(name in now and _continues(now[name], value) for name, value in before.items())
+    return type(now) is type(before) and bool(now == before)
+
+
+def _is_small(value: Any, left: list[int]) -> bool:
+    """Whether a value has at most `left[0]` characters, each value in it counted as one more."""
+    left[0] -= 1 + (len(value) if isinstance(value, str) else 0)
+    inside = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return left[0] >= 0 and len(inside) <= left[0] and all(_is_small(one, left) for one in inside)
+
+
 class ToolCall(msgspec.Struct, kw_only=True):
     """The current state of one tool call; the defaults are those of the specification.
 
     `content_left` items and `locations_left` locations were dropped. `lacks_title`, `lacks_content` (an item of it) and
     `lacks_input` (the raw input): parts were dropped. `cancellable`: the agent can cancel it alone, at the moment.
+    `earlier_input`: see `superseded`.
     """
 
     tool_call_id: str
@@ -141,10 +183,11 @@ class ToolCall(msgspec.Struct, kw_only=True):
     lacks_content: bool = False
     lacks_input: bool = False
     cancellable: bool = False
+    earlier_input: tuple[tuple[str, Any], ...] = ()
 
     def apply(self, patch: ToolCallPatch) -> bool:
         """Apply `patch`; return True if it changed anything that is displayed."""
-        changed = False
+        changed, was_finished = False, self.finished
         for name in _FIELDS:
             value = getattr(patch, name)
             if value is UNSET:
@@ -154,6 +197,11 @@ class ToolCall(msgspec.Struct, kw_only=True):
             if isinstance(value, list):
                 value = list(value)  # a copy: chunks are appended to it
             if value != getattr(self, name):
+                if name == "raw_input":
+                    if was_finished:  # an id that is used again is another call
+                        self.earlier_input = ()
+                    else:
+                        self.earlier_input = superseded(self.earlier_input, self.raw_input, value)
                 setattr(self, name, value)
                 changed = changed or name not in _HIDDEN
         return changed
@@ -183,6 +231,6 @@ class ToolCall(msgspec.Struct, kw_only=True):
         return self.status in FINISHED
 
 
-_FIELDS = tuple(name for name in ToolCall.__struct_fields__ if name != "tool_call_id")
+_FIELDS = tuple(name for name in ToolCall.__struct_fields__ if name not in ("tool_call_id", "earlier_input"))
 _HIDDEN = ("meta", "cancellable")
 _CLEARED = ToolCall(tool_call_id="")

@@ -42,7 +42,7 @@ IDS: Final = frozenset(
 )
 WAYS: Final = frozenset(
     {"type", "kind", "mode", "command", "operation", "op", "action", "edit_mode", "cell_type", "status", "encoding"}
-    | {"line_ending", "language", "tool", "tool_name"}
+    | {"line_ending", "language", "tool", "tool_name", "output_mode", "format", "sort", "sort_by"}
 )
 """Names of members that name an operation or a mode in one word (`str_replace`)."""
 
@@ -50,7 +50,10 @@ PATCHES: Final = frozenset({"diff", "patch", "unified_diff", "git_diff", "patch_
 LISTS: Final = frozenset({"edits", "operations", "replacements", "hunks", "changes", "input"})
 """Names of members that contain other members, or a list of them."""
 
-PATTERNS: Final = frozenset({"pattern", "query", "regex", "regexp"})
+PATTERNS: Final = frozenset(
+    {"pattern", "query", "regex", "regexp", "glob", "include", "exclude", "file_pattern", "include_pattern"}
+    | {"exclude_pattern", "filter", "keyword", "symbol"}
+)
 """Names of members with a search pattern, in requests that change nothing."""
 
 _PATCH_STARTS: Final = ("*** Begin Patch", "diff --git ")
@@ -88,7 +91,8 @@ def input_paths(raw: Any, changes: bool, has_texts: bool = True) -> InputPaths:
     """Read the input of a tool call. If the call `changes` files, no possible path is ignored.
 
     `has_texts`: the input may have the content of files, so that members in `TEXTS` (not only `NOTES`) are no paths. In
-    a call that only reads, a string without a slash or `..` is taken for a search term.
+    a call that only reads, a pattern without a leading slash or `..` names no file, and any other text without a slash
+    names at most one.
     """
     reader = _Reader(changes, TEXTS if has_texts else NOTES)
     if isinstance(raw, dict):
@@ -130,6 +134,8 @@ class _Reader:
                 self.value(_SEVERAL.sub("", words), one, depth + 1, is_item=True)
         elif isinstance(value, str) and value:
             self._string(words, value)
+        elif isinstance(value, int | float) and not isinstance(value, bool) and is_path(words, ""):
+            self.found.unread.append(str(value))  # a file may be called so
 
     def _string(self, words: str, value: str) -> None:
         is_patch = value.lstrip().startswith(_PATCH_STARTS)
@@ -153,9 +159,9 @@ class _Reader:
             return
         if is_path(words, value) and (is_simple or (is_path(words, "") and _is_single(words, value))):
             self.found.named.append(value)
-        elif not self._changes and not _leads_somewhere(words, value):
+        elif not self._changes and words in PATTERNS and not _leads_somewhere(words, value):
             return
-        elif is_simple:
+        elif is_simple or not (self._changes or is_path(words, "") or _leads_somewhere(words, value)):
             self.found.possible.append(value)
         else:
             self.found.unread.append(value)

@@ -51,6 +51,9 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     `paths` are real paths; None stands for an unknown one. `command` is what would run. A `strange` request contains
     more than rules can judge: only the user allows it. A file that is `outside` is allowed only by a rule with a path.
 
+    `places` are paths that a request about a command names beside it: they may be a reason to reject it. `remarks` say,
+    for the user, what the request has beyond the command.
+
     `about` is the subject of a stored answer; None if the same request could not be recognised. `why` says, for the
     user, why no rule may allow the request.
     """
@@ -64,6 +67,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     outside: bool = False
     about: Subject | None = None
     why: str | None = None
+    places: Sequence[str | None] = ()
+    remarks: tuple[str, ...] = ()
 
 
 class Judgement(msgspec.Struct, frozen=True):
@@ -153,7 +158,8 @@ def _match_words(rule: Rule, glob: str, words: Sequence[Word]) -> Match:
 
 def _match_paths(glob: str, action: RuleAction, wanted: Wanted) -> Match:
     found: set[Match] = set()
-    for path in wanted.paths or (None,):
+    places = () if action == "allow" else wanted.places
+    for path in (*places, *(wanted.paths or (None,))):
         found.add("maybe" if path is None else "yes" if match_path(glob, path, wanted.roots) else "no")
     if action == "allow":
         return _all_of(found)

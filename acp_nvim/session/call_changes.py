@@ -11,8 +11,8 @@ from acp_nvim.limits import INPUT_STRINGS
 from acp_nvim.permissions.input_paths import input_paths
 from acp_nvim.review.ledger import TurnLog
 from acp_nvim.review.work import Work
+from acp_nvim.session.requests.asked_command import NO_CHANGE
 from acp_nvim.session.requests.grants import named_command
-from acp_nvim.session.requests.subject import NO_CHANGE
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 

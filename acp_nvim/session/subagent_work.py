@@ -149,10 +149,12 @@ class SubagentWork:
         self._requests.cancel_waiting(overrule=True)
 
     def prompted(self) -> None:
-        """Note that the user has prompted the parent: what was cancelled before is over, and limits begin anew."""
+        """Note that the user has prompted the parent: what was cancelled or allowed before is over."""
         self._is_prompted, self.is_cancelled = True, False
         self._requests.permissions.refusing = False
         self._requests.terminals.begin_turn()
+        if self.runs:
+            self._requests.granted.begin_turn()
 
     def begin(self, name: str) -> None:
         """Begin work, unless it runs; `name` describes it in the list of checkpoints."""

@@ -211,6 +211,7 @@ class Turns:
         """Note that another prompt goes into the running turn, which becomes the turn of a prompt."""
         self.turn.expect_echo()
         if self._states.now.turn == "background":
+            self._requests.granted.begin_turn()
             self._states.on("begin")
 
     def abandon(self) -> None:
@@ -220,15 +221,17 @@ class Turns:
     def begin(self, prompted: bool, continues: bool = False, reported: bool = False, of_checks: bool = False) -> None:
         """Begin a turn, with a prompt or without.
 
-        With `continues` the agent works already: its calls, grants and commands stay. `reported`: by a `state_update`.
-        `of_checks`: its prompt tells what the checks have found after the last turn.
+        With `continues` the agent works already: its calls and commands stay, its grants do not. `reported`: by a
+        `state_update`. `of_checks`: its prompt tells what the checks have found after the last turn.
         """
         if not continues:
             self.presenter.close_calls("unfinished", self._requests.rejected, self.turn.background)
         if not prompted:
             self.on_begin(None)
         self.presenter.transcript.begin_turn(prompted, continues, self.turn.background)
-        if not continues:
+        if continues:
+            self._requests.granted.begin_turn()
+        else:
             self._requests.begin_turn()
         self._requests.refusals.begin_turn()
         self.turn.begin(prompted, reported, continues)

@@ -27,6 +27,8 @@ SHELLS = frozenset(
 )
 """Shells that read a line in much the same way. A program of such a name elsewhere may be anything."""
 
+_LONG_OPTIONS = frozenset({"--login", "--noprofile", "--norc"})
+
 _ORDINARY = pattern(r"[\w ./@+:,-]*")
 """Text that means the same in any quotes."""
 
@@ -53,11 +55,20 @@ def command_to_run(command: str, args: Sequence[str], cwd: str, env: Mapping[str
 
 
 def shell_line(command: str, args: Sequence[str]) -> str | None:
-    """Return the line that a shell would run, if the command is only that; None for any other program."""
+    """Return the line that a shell would run, if the command is only that; None for any other program.
+
+    The options before the line may only say whether the shell reads its start-up files. Anything else is another
+    program: `-i`, `-x`, `-s`, arguments behind the line, and options behind `-c`, which not all shells read alike.
+    """
     if not args:
         return command
-    is_shell = command in SHELLS and len(args) == 2
-    return args[1] if is_shell and args[0] in ("-c", "-lc", "-cl") else None
+    if command not in SHELLS or len(args) < 2:
+        return None
+    *options, runs, line = args
+    while options and options[0] in _LONG_OPTIONS and command.endswith("bash"):
+        del options[0]  # bash reads them only before the short ones
+    is_line = runs in ("-c", "-lc", "-cl") and not line.startswith(("-", "+"))  # that would be one more option
+    return line if is_line and all(one == "-l" for one in options) else None
 
 
 def without_cd(line: str, cwd: str) -> str:

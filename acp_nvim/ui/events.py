@@ -159,6 +159,7 @@ class RequestView(msgspec.Struct, omit_defaults=True):
     locations_left: int = 0  #: number of locations that were cut
     env: list[str] = []  #: variables that are set for the command, as `NAME=value`
     left_out: str | None = None  #: describes what cannot be shown; `options` then has only those that reject
+    remarks: list[str] = []  #: what it has beyond the command, as the host shows it: rights, members of unknown meaning
 
 
 class Permission(SessionEvent):

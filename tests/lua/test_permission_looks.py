@@ -62,6 +62,18 @@ def test_a_command_is_shown_whole_however_long_it_is(editor, key):
     assert not any("more" in line for line in shown)
 
 
+def test_what_a_command_has_beyond_it_is_shown_by_the_host(editor, key):
+    remarks = ["It asks to run without the sandbox: x: true", '  script: "r\u202em\x1b[8m -rf' + " " * 40 + '"']
+    request = asked(key, command="git status")
+    request["request"]["remarks"] = remarks
+    editor.apply(request)
+    assert editor.lines(key)[2:5] == [
+        "┃ $ git status",
+        "┃ It asks to run without the sandbox: x: true",
+        '┃   script: "r<202e>m^[[8m -rf··· 40 spaces ···"',
+    ]
+
+
 def test_what_the_tool_call_right_above_does_not_show_is_shown(editor, key):
     diff = {"type": "diff", "path": "/p/a.py", "old_text": "a\n", "new_text": "b\n"}
     long = {"type": "text", "text": "\n".join(f"line {number}" for number in range(60))}

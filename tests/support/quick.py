@@ -22,6 +22,7 @@ SLOW: Final = frozenset(
         "core/review/test_restore_properties",
         "core/session/test_any_number",
         "core/session/test_any_permissions",
+        "core/session/test_asked_commands",
         "core/snapshots/test_round_trip",
         "core/traffic/test_masking",
         "core/workspace/test_merge",

@@ -1,7 +1,8 @@
 """Grants: commands that the user has allowed in the agent's own permission requests, before their terminals exist.
 
 A grant is one whole command as the request named it. It covers one terminal that runs exactly that command in the
-directory that was shown. It ends when it is used, when its tool call finishes, or with its turn.
+directory that was shown. It ends when it is used, when its tool call finishes, or with its turn. The next prompt ends
+it in any case, also if the agent goes on with what it began by itself.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from acp_nvim.acp.answers import CommandToRun, PermissionAsked
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import Shown, ToolCall, ToolCallPatch
 from acp_nvim.limits import COMMAND_SHOWN_CHARS
+from acp_nvim.permissions.input_members import has_command, of_command
 from acp_nvim.permissions.shell_line import read_line
-from acp_nvim.session.requests.subject import NO_CHANGE, OF_FILES, harmless
+from acp_nvim.session.requests.asked_command import NO_CHANGE, OF_FILES, harmless
 from acp_nvim.session.transcript.transcript import Transcript
 from acp_nvim.session.transcript.views import command_chars
 from acp_nvim.terminals.command_line import Command, shell_line
@@ -85,7 +87,8 @@ class Grants:
         self._ends[tool_call_id] += 1
 
     def begin_turn(self) -> None:
-        """Begin a turn, in which requests can make grants."""
+        """Begin a turn, in which requests can make grants. Those of before end, also if the agent goes on."""
+        self._grants.clear()
         self._turn = object()
         self._ends.clear()
 
@@ -169,16 +172,16 @@ def named_command(raw_input: Any) -> NamedCommand | None:
 
     None if there is none, or it is ambiguous: two commands, or arguments that are not strings.
     """
-    if not isinstance(raw_input, dict):
+    if not has_command(raw_input):
         return None
-    commands = [raw_input[name] for name in ("command", "cmd") if raw_input.get(name)]
-    cwds = [raw_input[name] for name in ("cwd", "workdir") if raw_input.get(name)]
-    if not commands or any(one != commands[0] for one in commands) or any(one != cwds[0] for one in cwds):
+    members = of_command(raw_input)
+    commands, cwds, args = members.commands, members.directories, members.arguments or [[]]
+    if not commands or any(any(one != many[0] for one in many) for many in (commands, cwds, args) if many):
         return None
-    command, args, cwd = commands[0], raw_input.get("args") or [], cwds[0] if cwds else None
+    command, args, cwd = commands[0], args[0], cwds[0] if cwds else None
     if not isinstance(args, list) or not isinstance(cwd, str | None):
         return None
-    env = _named_env(raw_input.get("env"))
+    env = tuple(one for value in members.environments for one in _named_env(value))
     if isinstance(command, str) and not args:
         return NamedCommand(command, cwd, env)
     words = [*(command if isinstance(command, list) else [command]), *args]

@@ -75,7 +75,9 @@ class AgentPermissions:
         if asked.options and not options:
             words = f"the user cannot be shown all of it ({left_out or 'the name of an option'}), nor reject it"
             raise RpcError(INVALID_PARAMS, words)
-        return Request(view=views.request_view(asked, options, shown, left_out), wanted=wanted, grant=grant)
+        view = views.request_view(asked, options, shown, left_out)
+        view.remarks = list(wanted.remarks)
+        return Request(view=view, wanted=wanted, grant=grant)
 
     async def _answer(self, answer: Awaitable[Outcome]) -> RequestPermissionResponse:
         try:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -15,38 +13,27 @@ from acp_nvim.acp.answers import CommandToRun, PermissionAsked
 from acp_nvim.acp.diff import Diff
 from acp_nvim.acp.patch_paths import PatchPath
 from acp_nvim.acp.tool_call import ToolCall, UnknownItem
-from acp_nvim.lazy import pattern
 from acp_nvim.limits import INPUT_STRINGS, PATCH_CHARS
-from acp_nvim.permissions import wrapped
+from acp_nvim.permissions.input_members import without_command
 from acp_nvim.permissions.input_paths import InputPaths, input_paths
 from acp_nvim.permissions.rules import Subject, Wanted
-from acp_nvim.permissions.shell_line import ShellLine, read_line, read_words
-from acp_nvim.terminals.command_line import ENVIRONMENT, SHELLS, Command, shell_line, without_cd
+from acp_nvim.session.requests.asked_command import (
+    NO_CHANGE,
+    OF_FILES,
+    Named,
+    asked_command,
+    terminal_command,
+)
+from acp_nvim.terminals.command_line import Command
 from acp_nvim.workspace.guarded_files import HARD_LINK, GuardedFiles
 from acp_nvim.workspace.guarded_names import why_named
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots, real_path
 
-RUNS: Final = frozenset({"execute", "other"})
-"""Known kinds of tool calls whose input member `command` may be a command; other kinds use it differently."""
-
-OF_FILES: Final = frozenset({"read", "edit", "delete", "move", "search"})
-"""Kinds that name an operation on files, so that an answer may apply to later requests."""
-
-_HARMLESS_NAMES = frozenset(
-    {"NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "TERM", "COLUMNS", "LINES", "CI", "TZ"}
-    | {"GIT_TERMINAL_PROMPT", "DEBIAN_FRONTEND", "LANG", "LC_ALL", "PYTHONUNBUFFERED", "CLAUDECODE"}
-)
-_HARMLESS_VALUE = pattern(r"[\w.:-]*", re.ASCII)
-
 INPUT_PATH_CHARS: Final = 65_536
 """Total characters of the paths of a request: 200 usual ones have 16,000. Checking takes 0.3 s at worst."""
 
-NO_CHANGE: Final = frozenset({"read", "search", "think", "fetch", "switch_mode"})
-"""Kinds of tool calls that change no files."""
-
 _KNOWN_CHANGES = frozenset({"add", "delete", "modify", "move", "copy"})
-_OF_COMMANDS = frozenset({"command", "cmd", "args", "cwd", "workdir", "env"})
 
 
 class SessionPaths(msgspec.Struct):
@@ -79,46 +66,36 @@ class SessionPaths(msgspec.Struct):
         return real is not None and self.roots.contains(real)
 
 
-class Named(msgspec.Struct, frozen=True):
-    """A command as it would run: a shell line, or the words of a program. `text` is what a user would type."""
-
-    text: str
-    read: ShellLine
-
-
 def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence[Diff], where: SessionPaths) -> Wanted:
     """Return what a permission request of the agent is about; `diffs` are those of its tool call."""
     kind = "execute" if asked.command is not None else call.kind if call else "other"
-    raw = call.raw_input if call else None
-    commands = _commands(raw, where) if kind in RUNS or kind not in NO_CHANGE | OF_FILES else []
-    cwds = [asked.cwd, *(_texts(raw, ("cwd", "workdir")) if commands else ())]
-    if asked.command is not None:
-        commands = [_line(asked.command, where.cwd), *commands]
+    command = asked_command(asked, call, kind, where.cwd)
     changes = [change for diff in diffs for change in diff.changes]
-    of_files = named_files(kind, call, diffs, bool(commands), where)
+    of_files = named_files(kind, call, diffs, command.named is not None, where)
     why = of_files.guarded
     strange = (
         asked.subject is not None
         or (call is not None and call.incomplete)
-        or len({one.text for one in commands}) > 1
-        or any(cwd is not None and not where.has(cwd) for cwd in cwds)
+        or command.is_strange
+        or any(not where.has(cwd) for cwd in command.directories)
+        or any(place is None or not where.roots.contains(place) for place in of_files.places)
         or (bool(changes) and kind in NO_CHANGE)
-        or (isinstance(raw, dict) and bool(commands) and not harmless(raw.get("env") or {}))
         or why is not None
     )
-    command = commands[0] if commands else None
     wanted = Wanted(
         agent=where.agent,
         kind=kind,
         roots=where.roots.directories,
         paths=of_files.paths,
-        command=command.read if command else None,
+        places=of_files.places,
+        command=command.read,
         strange=strange,
         why=why,
+        remarks=command.remarks,
     )
-    if strange or not of_files.certain:
+    if strange or not of_files.certain or not command.is_known:
         return wanted
-    about = _subject(wanted, command, next(filter(None, cwds), None), where)
+    about = _subject(wanted, command.named, next(iter(command.directories), None), where)
     return msgspec.structs.replace(wanted, about=about)
 
 
@@ -134,22 +111,14 @@ def _subject(wanted: Wanted, command: Named | None, cwd: str | None, where: Sess
 
 def of_terminal(wanted: CommandToRun, run: Command, where: SessionPaths) -> Wanted:
     """Return what a request for a terminal is about; `run` is what would run for `wanted`."""
-    cwd = run.cwd
-    if wanted.args:
-        command = _words([wanted.command, *wanted.args], cwd)
-    elif list(run.argv) == [wanted.command]:
-        command = Named(shlex.quote(wanted.command), read_words([wanted.command]))
-    else:
-        command = _line(wanted.command, cwd)
-    is_read_otherwise = not wanted.args and os.path.basename(run.argv[0]) not in wrapped.SHELLS and len(run.argv) > 1
-    strange = is_read_otherwise or not harmless(wanted.env)
+    command, strange = terminal_command(wanted, run)
     return Wanted(
         agent=where.agent,
         kind="execute",
         roots=where.roots.directories,
         command=command.read,
         strange=strange,
-        about=None if strange else Subject(agent=where.agent, kind="execute", command=command.text, cwd=cwd),
+        about=None if strange else Subject(agent=where.agent, kind="execute", command=command.text, cwd=run.cwd),
     )
 
 
@@ -167,66 +136,20 @@ def of_file(kind: str, path: str, where: SessionPaths, *, outside: bool, guarded
     )
 
 
-# --- commands --------------------------------------------------------------------------------------------------------
-
-
-def _commands(raw: Any, where: SessionPaths) -> list[Named]:
-    """Return the commands that the input of a tool call names."""
-    if not isinstance(raw, dict):
-        return []
-    found = [raw[name] for name in ("command", "cmd") if raw.get(name)]
-    args = raw.get("args")
-    if args:
-        more = args if isinstance(args, list) else [None]  # a string may be any number of words
-        found = [[*(one if isinstance(one, list) else [one]), *more] for one in found]
-    cwd = next(iter(_texts(raw, ("cwd", "workdir"))), None) or where.cwd
-    return [_line(one, cwd) if isinstance(one, str) else _words(one, cwd) for one in found]
-
-
-def _line(line: str, cwd: str) -> Named:
-    text = without_cd(line, cwd)
-    return Named(text, read_line(text))
-
-
-def _words(words: Any, cwd: str) -> Named:
-    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        return Named(repr(words), read_line("\0"))
-    line = shell_line(words[0], words[1:]) if len(words) > 1 else None
-    if line is not None:
-        return _line(line, cwd)
-    return Named(shlex.join(words), read_words(words))
-
-
-def harmless(env: Any) -> bool:
-    """Whether these variables only affect the look of the output."""
-    return isinstance(env, Mapping) and all(_is_harmless(name, value) for name, value in env.items())
-
-
-def _is_harmless(name: Any, value: Any) -> bool:
-    if not isinstance(value, str) or not isinstance(name, str):
-        return False
-    if name == "SHELL":
-        return value in SHELLS
-    return ENVIRONMENT.get(name) == value or (name in _HARMLESS_NAMES and bool(_HARMLESS_VALUE.fullmatch(value)))
-
-
-def _texts(raw: Any, names: Iterable[str]) -> list[str]:
-    values = [raw.get(name) for name in names] if isinstance(raw, dict) else []
-    return [value for value in values if isinstance(value, str) and value]
-
-
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
 class NamedFiles(msgspec.Struct, frozen=True):
     """The real paths for rules; None stands for unknown ones. If `certain`, none of them is something else.
 
-    `guarded` is the reason why no rule may allow the request, which would change a guarded file.
+    `guarded` is the reason why no rule may allow the request, which would change a guarded file. `places` are paths
+    that a request about a command names beside it.
     """
 
     paths: Sequence[str | None]
     certain: bool
     guarded: str | None
+    places: Sequence[str | None] = ()
 
 
 def named_files(
@@ -250,7 +173,7 @@ def named_files(
         named, found = [], InputPaths(too_many=True)
     guarded = _why_guarded(named, found, where) if may_change and not (is_only_command and kind == "execute") else None
     if is_only_command:
-        return NamedFiles([], True, guarded)
+        return NamedFiles([], True, guarded, [where.real(one) for one in named[:INPUT_STRINGS]])
     told = [where.real(one) for one in named[:INPUT_STRINGS]]
     alone = list(_alone(found, told, where))
     joined = list(_joined(found, where))
@@ -261,10 +184,10 @@ def named_files(
 
 
 def _input(call: ToolCall, is_command: bool) -> Any:
-    """Return the input and content of unknown kinds, without the command, which is judged by itself."""
-    raw = call.raw_input
-    if is_command and isinstance(raw, dict):
-        raw = {name: value for name, value in raw.items() if name not in _OF_COMMANDS}
+    """Return the input, what it was before, and content of unknown kinds; the command is judged by itself."""
+    raw = without_command(call.raw_input) if is_command else call.raw_input
+    if call.earlier_input:
+        raw = [raw, *({name: value} for name, value in call.earlier_input)]
     unknown = [one.original for one in call.content if isinstance(one, UnknownItem)]
     return [raw, *unknown] if unknown else raw
 

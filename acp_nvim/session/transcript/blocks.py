@@ -122,7 +122,7 @@ class CallBlock:
             call.title, call.lacks_input = shortened(call.title, OLD_TITLE_CHARS), True
         call.locations_left += max(0, len(call.locations) - OLD_PLACES)
         call.locations = call.locations[:OLD_PLACES]
-        call.content, call.raw_input, call.raw_output, call.meta = [], None, None, None
+        call.content, call.raw_input, call.raw_output, call.meta, call.earlier_input = [], None, None, None, ()
         self.past_diffs, self.size, self._cut = (), 0, ()
 
     def begin(self, now: float) -> None:

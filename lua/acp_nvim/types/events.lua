@@ -94,6 +94,7 @@
 ---@field locations_left? integer number of locations that were cut
 ---@field env? string[] variables that are set for the command, as `NAME=value`
 ---@field left_out? string describes what cannot be shown; `options` then has only those that reject
+---@field remarks? string[] what it has beyond the command, as the host shows it: rights, members of unknown meaning
 
 ---One of the answers to a permission request.
 ---@class acp.Option

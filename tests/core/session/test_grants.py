@@ -146,6 +146,11 @@ def named(command: Any = LINE, **more: Any) -> Json:
         (named(), {"command": LINE}),
         (named(), {"command": "/bin/sh", "args": ["-c", LINE]}),
         (named(), {"command": "bash", "args": ["-lc", LINE], "env": [{"name": "NO_COLOR", "value": "1"}]}),
+        (named(), {"command": "bash", "args": ["-l", "-c", LINE]}),
+        (named(), {"command": "/bin/bash", "args": ["--noprofile", "--norc", "-c", LINE]}),
+        (named("bash", args=["-l", "-c", LINE]), {"command": LINE}),
+        (named(["zsh", "-l", "-c", LINE]), {"command": "bash", "args": ["-l", "-c", LINE]}),
+        (named(directory=f"{HOME}/sub"), {"command": "bash", "args": ["-l", "-c", LINE], "cwd": f"{HOME}/sub"}),
         (named(["zsh", "-c", LINE]), {"command": LINE, "cwd": HOME}),
         (named(cwd=f"{HOME}/sub"), {"command": LINE, "cwd": f"{HOME}/sub"}),
         (named(["echo", "a b"]), {"command": "echo", "args": ["a b"]}),
@@ -230,6 +235,34 @@ BYTES = [
 ]
 SHAPES = [
     Attack("another option of the shell", run={"command": "sh", "args": ["-ic", LINE]}),
+    *(
+        Attack(f"a shell with {' '.join(options)}", run={"command": "bash", "args": [*options, LINE]})
+        for options in (
+            ["-c", "-l"],
+            ["-l"],
+            ["-s"],
+            ["-l", "-x", "-c"],
+            ["-l", "-i", "-c"],
+            ["-o", "errexit", "-c"],
+            ["-cx"],
+            ["-l", "--norc", "-c"],
+            ["--rcfile", "x", "-c"],
+            ["--norc"],
+            ["-c", "--"],
+            ["+l", "-c"],
+            ["-c", "-c"],
+        )
+    ),
+    Attack("a long option of another shell", run={"command": "sh", "args": ["--norc", "-c", LINE]}),
+    Attack("an argument more for a login shell", run={"command": "bash", "args": ["-l", "-c", LINE, "x"]}),
+    Attack("a login shell elsewhere", run={"command": "bash", "args": ["-l", "-c", LINE], "cwd": f"{HOME}/sub"}),
+    Attack(
+        "a login shell with a variable",
+        run={"command": "bash", "args": ["-l", "-c", LINE], "env": [{"name": "BASH_ENV", "value": "x"}]},
+    ),
+    Attack("a login shell through env", run={"command": "env", "args": ["bash", "-c", LINE]}),
+    Attack("a directory that is none", asked=named(cwd=5)),
+    Attack("two directories by two names", asked=named(cwd=HOME, directory=f"{HOME}/sub")),
     Attack("an argument more for the shell", run={"command": "sh", "args": ["-c", LINE, "x"]}),
     Attack("a shell of the project", run={"command": "./sh", "args": ["-c", LINE]}),
     Attack("a shell from elsewhere", run={"command": "/tmp/bash", "args": ["-c", LINE]}),
@@ -430,15 +463,32 @@ async def test_a_grant_ends_with_the_turn(tmp_path: Path) -> None:
         assert await agent.run(command=LINE) == "asked"
 
 
-async def test_what_is_asked_after_a_turn_counts_while_the_agent_goes_on(tmp_path: Path) -> None:
+async def _prompt(agent: Session) -> None:
+    """The user prompts while the agent works by itself: the agent goes on in the turn of the prompt."""
+    before = len(agent.host.agent.heard_of("session/prompt"))
+    agent.host.say("prompt", text="more")
+    await agent.host.editor.until("a turn", lambda: len(agent.host.agent.heard_of("session/prompt")) > before)
+
+
+async def test_what_is_allowed_between_turns_does_not_reach_the_next_prompt(tmp_path: Path) -> None:
     async with session(tmp_path) as agent:
         await agent.end_turn()
         await agent.ask(named())
         assert [await agent.run(command=LINE) for _ in range(2)] == ["ran", "asked"]
         await agent.ask(named(), tool_call_id="d")
-        agent.host.say("prompt", text="more")
-        await agent.host.editor.until("a turn", lambda: len(agent.host.agent.heard_of("session/prompt")) == 2)
+        await _prompt(agent)
+        assert await agent.run(command=LINE) == "asked"
+        await agent.ask(named(), tool_call_id="e")
         assert await agent.run(command=LINE) == "ran"
+
+
+async def test_what_is_asked_between_turns_and_allowed_after_the_next_prompt_grants_nothing(tmp_path: Path) -> None:
+    async with session(tmp_path) as agent:
+        await agent.end_turn()
+        view = await agent.ask(named(), None)
+        await _prompt(agent)
+        await agent.answer(view, "once")
+        assert await agent.run(command=LINE) == "asked"
 
 
 async def test_what_is_asked_after_a_turn_ends_with_the_agents_own(tmp_path: Path) -> None:

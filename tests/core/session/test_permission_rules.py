@@ -72,6 +72,11 @@ def command(line: str | list[str], options: list[Any] | None = None, **more: Any
     return ask("execute", options, rawInput={"command": line, **more})
 
 
+def a_text(words: str) -> dict[str, Any]:
+    """An item of content."""
+    return {"type": "content", "content": {"type": "text", "text": words}}
+
+
 def rule(action: str, **conditions: Any) -> dict[str, Any]:
     """As it stands in the configuration."""
     return {"action": action, **conditions}
@@ -238,6 +243,49 @@ MORE = [
 
 async def test_what_is_more_than_the_command_or_is_only_said_asks(host: Host) -> None:
     check_asked(MORE, await decided(host, [rule("allow", command="git status")], *MORE))
+
+
+BEYOND: list[dict[str, Any]] = [
+    {"script": "make"},
+    {"then": "make"},
+    {"pre": "make"},
+    {"commands": ["make"]},
+    {"input": "y"},
+    {"environment": {"LD_PRELOAD": "x"}},
+    {"shell": "/tmp/sh"},
+    {"stdin": "y"},
+    {"directory": "/"},
+    {"dangerouslyDisableSandbox": True},
+    {"with_escalated_permissions": True},
+]
+"""Members of an input that make another thing of the same command."""
+
+
+async def test_a_command_that_is_not_completely_known_is_asked_and_says_why(host: Host) -> None:
+    ways = [command("git status", **more) for more in BEYOND]
+    ways.append(ask("execute", rawInput={"command": "git status"}, content=[a_text("$ make")]))
+    found = await decided(host, [rule("allow", command="git status *")], *ways)
+    check_asked(ways, found)
+    remarks = ["\n".join(one.request.remarks) for one in found]
+    assert [name in said for said, more in zip(remarks, BEYOND, strict=False) for name in more].count(False) == 2
+    assert [one.request.env for one in found if one.request.env] == [["LD_PRELOAD=x"]]
+    assert [one.request.cwd for one in found if one.request.cwd] == ["/"]
+    assert "run without the sandbox" in remarks[-2]
+    assert remarks[-1].endswith('content: "make"')
+
+
+async def test_an_answer_for_good_does_not_cover_what_is_not_completely_known(host: Host) -> None:
+    begin(host, [], command("git status"))
+    host.answer((await question(host)).id, "acp_nvim:allow_always")
+    await host.editor.until_event(events.TurnEnd)
+    ways = [command("git status", description="Show", timeout=5), *(command("git status", **more) for more in BEYOND)]
+    begin(host, [], *ways)
+    for number in range(len(BEYOND)):
+        asked = await question(host, number + 2)
+        assert offered(asked) == []
+        host.answer(asked.id, "allow")
+    await host.editor.until_event(events.TurnEnd, 2)
+    assert host.scripts["it"].notes("chosen") == ["reject", "reject", *["allow"] * len(BEYOND)]
 
 
 ABOUT_PATHS: list[tuple[dict[str, Any], str]] = [

@@ -122,7 +122,7 @@ function M.rejects_only(request)
 end
 
 ---Adds what the host says: the whole command (also if the tool call above shows it, since that may change while the
----request waits), its directory and environment, and what cannot be shown.
+---request waits), its directory and environment, what else the request says, and what cannot be shown.
 local function add_host_lines(out, request, display)
   local first, most = #out.lines + 1, line_limit(display)
   if request.command then
@@ -133,6 +133,9 @@ local function add_host_lines(out, request, display)
     for _, variable in ipairs(request.env or {}) do
       out:add_revealed("with " .. variable, "", most, true)
     end
+  end
+  for _, line in ipairs(request.remarks or {}) do
+    out:add_revealed(line, "", most, true)
   end
   if request.left_out then
     out:add({ { M.rejects_only(request), "AcpPermission" } })
