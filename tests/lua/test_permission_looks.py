@@ -70,7 +70,7 @@ def test_what_a_command_has_beyond_it_is_shown_by_the_host(editor, key):
     assert editor.lines(key)[2:5] == [
         "┃ $ git status",
         "┃ It asks to run without the sandbox: x: true",
-        '┃   script: "r<202e>m^[[8m -rf··· 40 spaces ···"',
+        '┃   script: "r<202e>m^[[8m -rf ··· 40 spaces ··· "',
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -41,9 +41,12 @@ FLOATS = """return #vim.tbl_filter(function(win)
 end, vim.api.nvim_list_wins())"""
 
 
-def away(screen: Callable[..., ScreenEditor], script: AgentScript) -> ScreenEditor:
+def away(
+    screen: Callable[..., ScreenEditor], script: AgentScript, rules: Sequence[dict[str, str]] = ()
+) -> ScreenEditor:
     """A screen without a chat on it."""
-    nvim = screen(agents={"it": {"command": script.argv}}, config={"default_agent": "it"}, rows=40)
+    config = {"default_agent": "it", "permissions": {"rules": list(rules)}}
+    nvim = screen(agents={"it": {"command": script.argv}}, config=config, rows=40)
     nvim.lua('require("acp_nvim.limits").answer_pause_ms = 0')
     nvim.command("AcpChat")
     nvim.wait_until('require("acp_nvim").status().state == "idle"')
@@ -57,6 +60,31 @@ def prompt(nvim: ScreenEditor, text: str, session: int = 1) -> None:
 
 def gone(nvim: ScreenEditor) -> None:
     nvim.wait_until(lambda: nvim.lua(FLOATS) == 0, what="no float")
+
+
+BEYOND = """
+    ONCE = [{"optionId": "y", "name": "Go on", "kind": "allow_once"}]
+
+    def turn(agent, prompt):
+        raw = {"command": "git status", "script": "rm \\u202ex", "dangerouslyDisableSandbox": True}
+        prompt.say(str(prompt.ask("c1", ONCE, title="Build", kind="execute", rawInput=raw)))
+"""
+
+
+def test_the_float_says_what_a_command_has_beyond_what_a_rule_allows(
+    screen: Callable[..., ScreenEditor], tmp_path: Path
+) -> None:
+    nvim = away(screen, agent_script(tmp_path, BEYOND), rules=[{"command": "git status *", "action": "allow"}])
+    prompt(nvim, "go")
+    for words in (
+        "$ git status",
+        "It asks to run without the sandbox",
+        "dangerouslyDisableSandbox: true",
+        "Not completely known",
+        'script: "rm <202e>x"',
+    ):
+        nvim.wait_for(words)
+    assert nvim.events("AcpTurnEnd") == []
 
 
 def test_an_answer_that_is_kept_is_given_by_rule_and_forgotten(

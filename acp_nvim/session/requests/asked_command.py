@@ -202,11 +202,11 @@ def _beyond(
     if members.arguments and not all(isinstance(one, list) for one in members.arguments):
         yield ("args", members.arguments), ""
     if call is not None:
-        yield from _texts_beyond(call, known, known | {note.strip() for note in members.notes})
+        yield from _texts_beyond(call, known, {note.strip() for note in members.notes})
 
 
-def _texts_beyond(call: ToolCall, known: set[str], texts: set[str]) -> Iterator[tuple[Member, Any]]:
-    """Yield what metadata, title and content name that is not the `known` command; the content may have `texts`."""
+def _texts_beyond(call: ToolCall, known: set[str], notes: set[str]) -> Iterator[tuple[Member, Any]]:
+    """Yield what metadata, title and content name that is not the `known` command; the content may have the `notes`."""
     for member in of_other(call.meta).unknown:
         if not _ways(member[1]) & known:
             yield member, member[1] if isinstance(member[1], str) else ""
@@ -214,7 +214,7 @@ def _texts_beyond(call: ToolCall, known: set[str], texts: set[str]) -> Iterator[
     if quoted is not None and not _is_known(quoted[1].replace("\\`", "`"), known):
         yield ("title", call.title), quoted[1]
     for item in call.content:
-        rest = "" if isinstance(item, TerminalShown) else _rest(item, texts)
+        rest = "" if isinstance(item, TerminalShown) else _rest(item, known, notes)
         if rest != "":
             yield ("content", rest or "no text"), rest or ""
 
@@ -253,12 +253,14 @@ def _is_known(text: str, known: set[str]) -> bool:
     return text in known or (is_cut and any(one.startswith(beginning) for one in known))
 
 
-def _rest(item: Item, known: set[str]) -> str | None:
-    """Return what an item of the content says beside the `known` texts, without its marks; None if it is no text."""
+def _rest(item: Item, known: set[str], notes: set[str]) -> str | None:
+    """Return what an item of the content says beside the `known` command, without its marks; None if it is no text."""
     if not isinstance(item, Shown) or not isinstance(item.block, TextContent):
         return None
     text = item.block.text.strip()
-    for note in known:  # some agents put the reason first
+    if text in notes or not text:
+        return ""
+    for note in notes:  # some agents put the reason first
         text = text.removeprefix(f"{note}\n")
     text = _DECISIONS.sub("", _LABEL.sub("", text, count=1))
     fenced = _FENCE.fullmatch(text) or _QUOTED.fullmatch(text)

@@ -160,7 +160,8 @@ def test_what_real_agents_send_is_allowed_by_a_rule_and_can_be_kept() -> None:
 
 
 def test_each_recorded_request_is_completely_known() -> None:
-    commands = 0
+    commands = files = 0
+    anywhere = [Rule(action="allow", path="/**", kind=("read", "edit"))]
     for file in sorted(RECORDINGS.glob("*/*.jsonl")):
         calls: dict[str, list[Json]] = {}
         for line in file.read_text().splitlines()[1:]:
@@ -176,7 +177,11 @@ def test_each_recorded_request_is_completely_known() -> None:
                 features = found.command.features if found.command is not None else frozenset()
                 assert (found.remarks, NOT_KNOWN in features) == ((), False), (file.name, asked)
                 commands += found.command is not None
+                if found.kind in ("read", "edit"):
+                    files += 1
+                    assert judge(anywhere, found).action == "allow", (file.name, asked)
     assert commands >= 20
+    assert files >= 20
 
 
 # --- what is more than the command -----------------------------------------------------------------------------------
@@ -244,6 +249,8 @@ def test_another_directory_and_variables_ask(members: Json) -> None:
         {**run(), "content": [text(f"{STATUS}\nmake")]},
         {**run(), "content": [text(f"Proposed Amendment: {STATUS}; make")]},
         {**run(description="Show"), "content": [text("Show\nmake")]},
+        {**run(description="make"), "content": [text("$ make")]},
+        {**run(description="make"), "content": [text("```sh\nmake\n```")]},
         {**run(), "content": [{"type": "content", "content": {"type": "image", "data": "", "mimeType": "image/png"}}]},
         {**run(), "content": [{"type": "_new", "command": "make"}]},
         {**run(), "title": "`make`"},
