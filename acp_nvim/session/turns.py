@@ -211,7 +211,6 @@ class Turns:
         """Note that another prompt goes into the running turn, which becomes the turn of a prompt."""
         self.turn.expect_echo()
         if self._states.now.turn == "background":
-            self._requests.granted.begin_turn()
             self._states.on("begin")
 
     def abandon(self) -> None:

@@ -379,6 +379,14 @@ def test_any_place_that_names_a_command_is_enough_to_reject(call: Json) -> None:
         assert decide(call, rules=rules) == "reject"
 
 
+@pytest.mark.parametrize("kind", ["read", "edit", "delete", "search", "fetch", "think"])
+def test_a_call_about_something_else_that_names_a_command_is_always_asked(kind: str) -> None:
+    for members in ({"command": "make"}, {"x": {"commands": ["make"]}}, {"script": "make"}):
+        found = wanted({"title": "x", "kind": kind, "rawInput": {"path": "a", **members}})
+        assert (judge([Rule(action="allow")], found).action, found.about) == ("ask", None), members
+        assert "make" in "\n".join(found.remarks)
+
+
 FILES = [Rule(action="reject", path="**/.env"), Rule(action="allow", path="src/**")]
 
 

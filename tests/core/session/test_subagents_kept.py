@@ -147,6 +147,33 @@ async def test_a_command_that_was_allowed_is_not_asked_again(host: Host, state: 
     assert len(host.of(events.Permission, one)) == 1
 
 
+async def test_what_a_child_was_allowed_does_not_reach_the_next_prompt(host: Host) -> None:
+    host.script(
+        LATER
+        + """
+    def turn(agent, prompt):
+        if prompt.text != "go":
+            return
+        child(agent, prompt, "one", title="One", state={"state": "running"})
+        agent.request("session/request_permission", {
+            "sessionId": "one", "options": [{"optionId": "y", "name": "Yes", "kind": "allow_once"}],
+            "toolCall": {"toolCallId": "k", "title": "true", "kind": "execute", "status": "pending",
+                         "rawInput": {"command": "true"}}})
+        later(agent, lambda: agent.request("terminal/create", {"sessionId": "one", "command": "true"}))
+"""
+    )
+    host.open()
+    host.prompt("go")
+    one = await key_of(host, "one")
+    await host.until("the request", lambda: host.of(events.Permission, one))
+    host.answer(host.of(events.Permission, one)[0].request.id, "y")
+    await host.editor.until_event(events.TurnEnd)
+    await host.turn("more")
+    assert views(host)["one"].state == "running"
+    (host.cwd / "go").touch()
+    await host.until("another request", lambda: len(host.of(events.Permission, one)) == 2)
+
+
 @pytest.mark.parametrize("said", ['cwd="/a\\0b"', 'cwd="/tmp", additionalDirectories=["/x\\0y"]'])
 async def test_a_directory_that_cannot_be_one_is_that_of_the_parent(host: Host, said: str) -> None:
     host.script(
