@@ -175,7 +175,8 @@ class PermissionOption(msgspec.Struct, frozen=True):
 class PermissionAsked(msgspec.Struct, frozen=True, kw_only=True):
     """`session/request_permission`: for a tool call (`patch`), for a `command`, or only described by texts.
 
-    `env`: the variables of the command, as `NAME=value`. `is_cut`: the title or the description was cut.
+    `env`: the variables of the command, as `NAME=value`. `is_cut`: the title or the description was cut. `beyond` are
+    members of the request or its tool call that the protocol does not have, `meta` are the metadata of the request.
     """
 
     options: list[PermissionOption]
@@ -188,6 +189,8 @@ class PermissionAsked(msgspec.Struct, frozen=True, kw_only=True):
     tool_call_id: str | None = None
     subject: dict[str, Any] | None = None
     is_cut: bool = False
+    beyond: dict[str, Any] = {}
+    meta: Any = None
 
 
 class FileToRead(msgspec.Struct, frozen=True):

@@ -12,7 +12,17 @@ from msgspec import UNSET, UnsetType
 
 from acp_nvim.acp import schema_common as wire
 from acp_nvim.acp import schema_v1
-from acp_nvim.acp.answers import Asked, ConfigOption, Initialized, Opened, PromptAnswer, Provider, SessionPage, Steered
+from acp_nvim.acp.answers import (
+    Asked,
+    ConfigOption,
+    Initialized,
+    Opened,
+    PermissionAsked,
+    PromptAnswer,
+    Provider,
+    SessionPage,
+    Steered,
+)
 from acp_nvim.acp.auth_status import auth_status_words
 from acp_nvim.acp.decoding import decode, salvage
 from acp_nvim.acp.elicitation import REQUEST_BYTES
@@ -20,6 +30,7 @@ from acp_nvim.acp.fields import given
 from acp_nvim.acp.schema_common import ContentBlock
 from acp_nvim.acp.text_chunks import may_be_text, text_chunks
 from acp_nvim.acp.translation import config_options, read_most, read_nothing, read_page, read_providers, read_title
+from acp_nvim.acp.unknown_members import unknown_members
 from acp_nvim.acp.updates import MessageChunk, Update
 
 T = TypeVar("T")
@@ -111,6 +122,9 @@ class Dialect(ABC):
             raise msgspec.ValidationError(f"a question of {len(params)} bytes is too large to be shown")
         decoded = decode(params, self._request_params[method])
         asked = self._translate_request(method, decoded)  # first: it refuses an unknown kind, which has no session id
+        if isinstance(asked, PermissionAsked):
+            beyond, meta = unknown_members(params, decoded)
+            asked = msgspec.structs.replace(asked, beyond=beyond, meta=meta) if beyond or meta else asked
         return given(decoded.session_id), asked
 
     def initialized(self, answer: msgspec.Raw) -> Initialized:

@@ -51,7 +51,7 @@ with the same rights either way."""
 
 _IDS = frozenset(
     {"id", "callid", "turnid", "toolcallid", "tooluseid", "itemid", "messageid", "requestid", "approvalid"}
-    | {"sessionid", "threadid", "shellid"}
+    | {"sessionid", "threadid", "shellid", "sessionupdate"}
 )
 _MODES = frozenset({"sync", "async"})
 """Values of `mode`, which then is a flag as those above."""

@@ -84,7 +84,8 @@ class AskedCommand(msgspec.Struct, frozen=True):
 
 def asked_command(asked: PermissionAsked, call: ToolCall | None, kind: str, cwd: str) -> AskedCommand:
     """Return the command that a request of that kind names; `cwd` is the session's directory."""
-    raw, earlier = (call.raw_input, call.earlier_input) if call is not None else (None, ())
+    raw = call.raw_input if call is not None else None
+    earlier = [*asked.beyond.items(), *(call.earlier_input if call is not None else ())]
     runs = asked.command is not None or kind in RUNS or kind not in NO_CHANGE | OF_FILES
     members = of_command(raw, earlier) if runs else InputMembers()
     if asked.command is None and not members.commands:
@@ -97,7 +98,7 @@ def asked_command(asked: PermissionAsked, call: ToolCall | None, kind: str, cwd:
     unknown = [*members.unknown, *(member for member, _ in more)]
     is_elsewhere = any(one != directories[0] or not isinstance(one, str) for one in directories)
     unknown += [("directories", directories)] if is_elsewhere else []
-    rights = [*members.more_rights, *of_other(call.meta if call is not None else None).more_rights]
+    rights = [*members.more_rights, *of_other(_metadata(asked, call)).more_rights]
     is_strange = (
         bool(rights)
         or len({one.text for one in commands}) > 1
@@ -201,15 +202,15 @@ def _beyond(
             yield member, part
     if members.arguments and not all(isinstance(one, list) for one in members.arguments):
         yield ("args", members.arguments), ""
+    for member in of_other(_metadata(asked, call)).unknown:
+        if not _ways(member[1]) & known:
+            yield member, member[1] if isinstance(member[1], str) else ""
     if call is not None:
         yield from _texts_beyond(call, known, {note.strip() for note in members.notes})
 
 
 def _texts_beyond(call: ToolCall, known: set[str], notes: set[str]) -> Iterator[tuple[Member, Any]]:
-    """Yield what metadata, title and content name that is not the `known` command; the content may have the `notes`."""
-    for member in of_other(call.meta).unknown:
-        if not _ways(member[1]) & known:
-            yield member, member[1] if isinstance(member[1], str) else ""
+    """Yield what title and content name that is not the `known` command; the content may have the `notes`."""
     quoted = _QUOTED.fullmatch(call.title.strip())
     if quoted is not None and not _is_known(quoted[1].replace("\\`", "`"), known):
         yield ("title", call.title), quoted[1]
@@ -217,6 +218,10 @@ def _texts_beyond(call: ToolCall, known: set[str], notes: set[str]) -> Iterator[
         rest = "" if isinstance(item, TerminalShown) else _rest(item, known, notes)
         if rest != "":
             yield ("content", rest or "no text"), rest or ""
+
+
+def _metadata(asked: PermissionAsked, call: ToolCall | None) -> list[Any]:
+    return [asked.meta, None if call is None else call.meta]
 
 
 def _as_sent(asked: PermissionAsked, members: InputMembers) -> list[Any]:

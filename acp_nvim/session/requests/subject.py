@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
@@ -71,7 +71,7 @@ def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence
     kind = "execute" if asked.command is not None else call.kind if call else "other"
     command = asked_command(asked, call, kind, where.cwd)
     changes = [change for diff in diffs for change in diff.changes]
-    of_files = named_files(kind, call, diffs, command.named is not None, where)
+    of_files = named_files(kind, call, diffs, command.named is not None, where, asked.beyond)
     why = of_files.guarded
     strange = (
         asked.subject is not None
@@ -153,11 +153,17 @@ class NamedFiles(msgspec.Struct, frozen=True):
 
 
 def named_files(
-    kind: str, call: ToolCall | None, diffs: Sequence[Diff], is_command: bool, where: SessionPaths
+    kind: str,
+    call: ToolCall | None,
+    diffs: Sequence[Diff],
+    is_command: bool,
+    where: SessionPaths,
+    beyond: Mapping[str, Any],
 ) -> NamedFiles:
     """Return the files that a request of that kind about `call` with these `diffs` names.
 
-    `is_command`: the input names a command, which rules judge instead of the rest of the input.
+    `is_command`: the input names a command, which rules judge instead of the rest of the input. `beyond` are members of
+    the request that the protocol does not have.
     """
     changes = [change for diff in diffs for change in diff.changes]
     named = [name for change in changes for name in (change.path, change.old_path) if name is not None]
@@ -165,7 +171,7 @@ def named_files(
     is_unread = any(change.operation not in _KNOWN_CHANGES for change in changes)
     is_unread = is_unread or any(None in diff.others for diff in diffs)
     may_change = bool(changes) or kind not in NO_CHANGE
-    raw = None if call is None else _input(call, is_command)
+    raw = beyond if call is None else _input(call, is_command, beyond)
     found = input_paths(raw, may_change, has_texts=kind not in ("move", "delete"))
     named += [one.path for one in call.locations] if call is not None else []
     is_only_command = is_command and not changes
@@ -183,11 +189,11 @@ def named_files(
     return NamedFiles(paths, found.certain and not joined and None not in paths, guarded)
 
 
-def _input(call: ToolCall, is_command: bool) -> Any:
+def _input(call: ToolCall, is_command: bool, beyond: Mapping[str, Any]) -> Any:
     """Return the input, what it was before, and content of unknown kinds; the command is judged by itself."""
     raw = without_command(call.raw_input) if is_command else call.raw_input
-    if call.earlier_input:
-        raw = [raw, *({name: value} for name, value in call.earlier_input)]
+    if call.earlier_input or beyond:
+        raw = [raw, *({name: value} for name, value in (*call.earlier_input, *beyond.items()))]
     unknown = [one.original for one in call.content if isinstance(one, UnknownItem)]
     return [raw, *unknown] if unknown else raw
 

@@ -30,15 +30,15 @@ RULES = [Rule(action="reject", command="rm *"), Rule(action="allow", command="gi
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 
 
-def wanted(call: Json, *earlier: Json) -> Wanted:
-    """What a request for that tool call is about, after these updates of it."""
+def wanted(call: Json, *earlier: Json, **request: Any) -> Wanted:
+    """What a request for that tool call is about, after these updates of it; `request` are further members of it."""
     state, dialect = ToolCall(tool_call_id="c"), DialectV1()
     for update in earlier:
         said = {"sessionUpdate": "tool_call_update", "toolCallId": "c", **update}
         _, changed = dialect.update(raw({"sessionId": "s", "update": said}))
         assert isinstance(changed, ToolCallChanged)
         state.apply(changed.patch)
-    params = {"sessionId": "s", "toolCall": {"toolCallId": "c", **call}, "options": []}
+    params = {"sessionId": "s", "toolCall": {"toolCallId": "c", **call}, "options": [], **request}
     _, asked = dialect.asked("session/request_permission", raw(params))
     assert isinstance(asked, PermissionAsked)
     assert asked.patch is not None
@@ -269,6 +269,31 @@ def test_another_directory_and_variables_ask(members: Json) -> None:
 def test_other_places_that_may_name_a_command_ask(call: Json) -> None:
     found = wanted(call)
     assert (judge(RULES, found).action, found.about) == ("ask", None)
+
+
+@pytest.mark.parametrize(
+    "members", [members for members, _ in MORE if not {"cmd", "Command", "options"} & set(members)]
+)
+def test_members_that_the_protocol_does_not_have_count_as_those_of_the_input(members: Json) -> None:
+    if "description" in members:
+        members = {"x": members["description"]}  # version 2 has it
+    for found in (wanted({**run(), **members}), wanted(run(), **members)):
+        assert (judge(RULES, found).action, found.about) == ("ask", None)
+        assert found.remarks
+
+
+def test_metadata_and_unknown_members_of_the_request_itself() -> None:
+    claude = {"permission": {"version": 1, "title": "git status", "description": "Reason: none"}}
+    assert judge(RULES, wanted(run(), _meta=claude)).action == "allow"
+    assert judge(RULES, wanted(run(), _meta={"x": {"command": "make"}})).action == "ask"
+    assert judge([Rule(action="allow")], wanted(run(), _meta={"x": {"sandbox": False}})).action == "ask"
+    assert judge([Rule(action="allow")], wanted(run(), sandbox=False)).action == "ask"
+    assert judge(RULES, wanted(run(), x="y" * 100_000)).action == "ask"
+    assert judge(RULES, wanted({**run(), "then": "rm x"})).action == "reject"
+    edit = {"title": "x", "kind": "edit", "rawInput": {"path": "src/a"}}
+    assert judge(FILES, wanted(edit)).action == "allow"
+    assert judge(FILES, wanted({**edit, "path": "b"})).action == "ask"
+    assert judge(FILES, wanted(edit, file_path=".env")).action == "reject"
 
 
 def test_one_word_is_no_line() -> None:
