@@ -14,6 +14,7 @@ local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.host.requests")
 local session_arguments = require("acp_nvim.sessions.arguments")
 local sessions = require("acp_nvim.sessions")
+local switch = lazy("acp_nvim.windows.switch")
 local windows = require("acp_nvim.chat.windows")
 
 local M = {}
@@ -162,7 +163,9 @@ function M.log()
     return
   end
   vim.cmd("split")
-  names.view(log.path())
+  switch.unasked(function()
+    names.view(log.path())
+  end)
   vim.bo.autoread = true
   vim.cmd("normal! G")
 end

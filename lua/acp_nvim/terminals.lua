@@ -6,6 +6,7 @@ local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
 local own = require("acp_nvim.windows.own")
 local requests = require("acp_nvim.host.requests")
+local switch = require("acp_nvim.windows.switch")
 
 local M = {}
 
@@ -93,7 +94,7 @@ local function watch(terminal)
   })
   keymaps.map(bufnr, "n", "close", function()
     own.close(api.nvim_get_current_win())
-    pcall(api.nvim_buf_delete, bufnr, { force = true }) -- of the last window
+    switch.delete(bufnr) -- of the last window
   end)
   api.nvim_create_autocmd("TermEnter", { group = GROUP, buffer = bufnr, command = "stopinsert" })
   api.nvim_create_autocmd("BufWipeout", {
@@ -143,9 +144,7 @@ local function show(bufnr)
     return api.nvim_set_current_win(win)
   end
   local height = math.max(5, math.floor(vim.o.lines * TERMINAL_PART))
-  if not pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1, height = height }) then -- no room
-    vim.cmd(("tab sbuffer %d"):format(bufnr))
-  end
+  switch.split(bufnr, { split = "below", win = -1, height = height })
   set_up(api.nvim_get_current_win())
 end
 
@@ -205,7 +204,7 @@ function M.output(session, event)
       own.set_buffer(win, terminal.bufnr)
       set_up(win)
     end
-    pcall(api.nvim_buf_delete, old.bufnr, { force = true })
+    switch.delete(old.bufnr)
     name(terminal)
     attach(terminal)
   end

@@ -10,6 +10,7 @@ local names = require("acp_nvim.names")
 local question = require("acp_nvim.sessions.question")
 local sessions = require("acp_nvim.sessions")
 local steps = require("acp_nvim.tutor.steps")
+local switch = require("acp_nvim.windows.switch")
 
 local M = {}
 
@@ -169,7 +170,7 @@ local function finish()
   end
   for _, bufnr in ipairs(api.nvim_list_bufs()) do
     if vim.startswith(api.nvim_buf_get_name(bufnr), tutor.directory .. "/") then
-      pcall(api.nvim_buf_delete, bufnr, { force = true })
+      switch.delete(bufnr)
     end
   end
   vim.fn.delete(tutor.directory, "rf")
@@ -197,11 +198,11 @@ end
 local function open_windows(directory)
   local code = assert(file_buffer.get(vim.fs.joinpath(directory, CODE)))
   vim.cmd("tab split")
-  api.nvim_win_set_buf(0, code)
+  switch.show(0, code)
   names.set_directory("tcd", directory)
   local bufnr = named.scratch("acp://tutor")
   vim.cmd("aboveleft split")
-  api.nvim_win_set_buf(0, bufnr)
+  switch.show(0, bufnr)
   vim.bo[bufnr].filetype = "acp_tutor"
   for option, value in pairs({ wrap = true, linebreak = true, number = false, list = false, winfixbuf = true }) do
     vim.wo[0][0][option] = value
@@ -215,7 +216,7 @@ local function leave()
     vim.cmd.tabclose()
   else
     names.set_directory("cd", vim.fn.getcwd(-1, -1)) -- out of the copy, which is removed
-    vim.cmd.bwipeout()
+    switch.delete(api.nvim_get_current_buf())
   end
 end
 

@@ -4,7 +4,7 @@ package.path = here .. "/check_lua/?.lua;" .. package.path
 local root = vim.fs.normalize(_G.arg[1] or vim.fs.joinpath(here, "../.."))
 
 local EVERYWHERE = { "globals", "unused" }
-local SHIPPED = { "shape", "rules", "readers" }
+local SHIPPED = { "shape", "rules", "readers", "switches" }
 -- folders with Lua, and whether it is shipped
 local FOLDERS = { lua = true, plugin = true, tests = false, doc = false }
 

@@ -89,6 +89,17 @@ def test_good_code_passes(check):
         ("return vim.fn.rpcrequest(1, 'x')\n", "1: `vim.fn.rpcrequest`: the editor never waits for the host"),
         ("local fn = vim.fn\nreturn fn.confirm('x')\n", "2: `fn.confirm`: only dialog.lua asks the user"),
         ('return vim.fn["confirm"]("x")\n', '1: `vim.fn["confirm"]`: only dialog.lua asks the user'),
+        ("vim.api.nvim_win_set_buf(0, 1)\n", "1: `nvim_win_set_buf`: only windows/switch.lua does this"),
+        ("local api = vim.api\npcall(api.nvim_win_set_buf, 0, 1)\n", "2: `nvim_win_set_buf`: only windows/switch.lua"),
+        ("return vim.api.nvim_set_current_buf\n", "1: `nvim_set_current_buf`: only windows/switch.lua does this"),
+        ("vim.api.nvim_open_win(1, true, {})\n", "1: `nvim_open_win`: only windows/switch.lua does this"),
+        ("vim.api.nvim_buf_delete(1, {})\n", "1: `nvim_buf_delete`: only windows/switch.lua does this"),
+        ("vim.cmd('noautocmd call nvim_win_set_buf(0, 1)')\n", "1: `nvim_win_set_buf`: only windows/switch.lua"),
+        ("vim.cmd(('silent! checktime %d'):format(1))\n", "1: `checktime`: only buffers/file_check.lua does this"),
+        ("vim.cmd.checktime()\n", "1: `checktime`: only buffers/file_check.lua does this"),
+        ("pcall(vim.cmd, 'keepalt tab sbuffer 1')\n", "1: `sbuffer`: only windows/switch.lua does this"),
+        ("vim.cmd.bwipeout()\n", "1: `bwipeout`: only windows/switch.lua does this"),
+        ("vim.api.nvim_exec2('redraw | 2bdelete', {})\n", "1: `bdelete`: only windows/switch.lua does this"),
     ],
 )
 def test_bad_code_is_found(check, code, words):
@@ -227,6 +238,9 @@ def test_what_only_looks_like_it_passes(check):
 
 def test_files_that_may(check):
     assert check(message="vim.notify('x')\n", health="return vim.system({ 'x' }):wait()\n") == (0, [])
+    switches = "vim.api.nvim_win_set_buf(0, 1)\nvim.cmd(('tab sbuffer %d'):format(1))\n"
+    assert check(**{"windows/switch": switches, "buffers/file_check": "vim.cmd('checktime 1')\n"}) == (0, [])
+    assert check(words="vim.print(('buffer:%d, edit'):format(1))\nreturn { kind = 'buffer' }\n") == (0, [])
 
 
 def test_a_cycle_is_found_also_when_lazy(check):

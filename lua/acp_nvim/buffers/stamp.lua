@@ -1,4 +1,6 @@
 -- Identifies states of files, and tells Neovim which state a buffer is based on.
+local file_check = require("acp_nvim.buffers.file_check")
+
 local M = {}
 
 local api = vim.api
@@ -30,30 +32,21 @@ local function is_written_by_others(bufnr)
 end
 
 ---Makes Neovim take the present file for the one that the buffer has read, so that writing it raises no warning. Neovim
----has no function for this, but does it after a write that an autocommand performs. This autocommand writes nothing.
+---has no function for this, but does it after a write that an autocommand performs. This autocommand writes nothing. If it
+---does not run, neither does Neovim write: a buffer that is not compared with its file has no other way to be written.
 function M.settle(bufnr)
   if vim.bo[bufnr].buftype ~= "" or is_written_by_others(bufnr) then
     return
   end
   local id = api.nvim_create_autocmd("BufWriteCmd", { buffer = bufnr, callback = function() end })
-  M.with_autocommands(function()
-    api.nvim_buf_call(bufnr, function()
-      vim.cmd("silent! keepalt lockmarks write!")
+  file_check.with_autocommands(function()
+    file_check.without({ bufnr }, function()
+      api.nvim_buf_call(bufnr, function()
+        vim.cmd("silent! keepalt lockmarks write!")
+      end)
     end)
   end)
   api.nvim_del_autocmd(id)
-end
-
----Runs a function with 'eventignore' empty.
-function M.with_autocommands(run)
-  local ignored = vim.o.eventignore
-  if ignored ~= "" then
-    vim.o.eventignore = ""
-  end
-  pcall(run)
-  if ignored ~= "" then
-    vim.o.eventignore = ignored
-  end
 end
 
 return M

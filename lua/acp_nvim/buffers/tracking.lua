@@ -1,4 +1,5 @@
 -- Tracks the buffers of files that agents may change, and reports changes of these files to the host without prompting.
+local file_check = require("acp_nvim.buffers.file_check")
 local lazy = require("acp_nvim.lazy")
 local gone = lazy("acp_nvim.buffers.gone")
 local host = require("acp_nvim.host")
@@ -53,7 +54,7 @@ local function on_changed(bufnr)
   if not host.channel() then
     vim.v.fcs_choice = "ask"
   elseif reason == "time" then
-    vim.v.fcs_choice = "ask" -- which does not prompt when the text is the same
+    vim.v.fcs_choice = "ask" -- which asks nothing: the text is the same
   else
     vim.v.fcs_choice = ""
     local is_known = reason == "mode" or (reason == "deleted" and tracked[bufnr].is_gone)
@@ -110,7 +111,7 @@ function M.track(bufnr)
     return
   end
   local now = stamp.of(api.nvim_buf_get_name(bufnr))
-  tracked[bufnr] = { is_new = not now, stamp = now }
+  tracked[bufnr] = { is_new = not now or file_check.is_new(bufnr), stamp = now }
   M.take_autoread(bufnr)
   api.nvim_create_autocmd("FileChangedShell", {
     group = CHANGED,
@@ -126,6 +127,9 @@ function M.track(bufnr)
       M.untrack(bufnr)
     end,
   })
+  if not tracked[bufnr].is_new and not file_check.compare(bufnr) then
+    M.mark_stale(bufnr, "changed") -- perhaps: the host compares the texts
+  end
   local stale = M.check(bufnr)
   if not stale and (vim.bo[bufnr].modified or not vim.bo[bufnr].eol) then
     saved_text.keep_file(bufnr)
@@ -161,9 +165,7 @@ function M.check(bufnr)
   M.track(bufnr)
   check_created(bufnr)
   if not tracked[bufnr].is_new then
-    stamp.with_autocommands(function()
-      vim.cmd(("silent! checktime %d"):format(bufnr))
-    end)
+    file_check.compare(bufnr)
     check_stamp(bufnr)
   end
   local entry = tracked[bufnr] or {}
@@ -212,6 +214,11 @@ end
 ---@return acp.Tracked?
 function M.get(bufnr)
   return tracked[bufnr]
+end
+
+---@return boolean the host is told when the buffer's file changes, and updates the buffer
+function M.is_handled(bufnr)
+  return tracked[bufnr] ~= nil and host.channel() ~= nil
 end
 
 function M.all()

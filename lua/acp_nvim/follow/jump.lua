@@ -2,6 +2,8 @@
 -- are text and not too large.
 local file_buffer = require("acp_nvim.windows.file_buffer")
 local position = require("acp_nvim.position")
+local switch = require("acp_nvim.windows.switch")
+local tracking = require("acp_nvim.buffers.tracking")
 local windows = require("acp_nvim.windows.open")
 local winbar = require("acp_nvim.review.winbar")
 
@@ -61,6 +63,7 @@ end
 ---@param bufnr integer loaded
 ---@param line? integer
 function M.show(win, bufnr, line)
+  tracking.check(bufnr) -- Neovim does not look whether the file has changed
   windows.show_unasked(win, bufnr)
   winbar.update()
   if line then
@@ -85,7 +88,7 @@ local function unload_oldest()
     local bufnr = table.remove(opened, 1)
     local is_unlisted = api.nvim_buf_is_loaded(bufnr) and not vim.bo[bufnr].buflisted
     if is_unlisted and not vim.bo[bufnr].modified and #vim.fn.win_findbuf(bufnr) == 0 then
-      pcall(api.nvim_buf_delete, bufnr, { unload = true })
+      switch.delete(bufnr, { unload = true })
     end
   end
 end

@@ -8,6 +8,7 @@ local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local questions = require("acp_nvim.forms.questions")
 local sessions = require("acp_nvim.sessions")
+local switch = require("acp_nvim.windows.switch")
 local transcript = require("acp_nvim.chat.transcript")
 
 local M = {}
@@ -99,10 +100,8 @@ function M.open(question)
   open[id] = { bufnr = bufnr, from = api.nvim_get_current_win() }
   local lines = #layout_of(question).out.lines
   local height = math.max(5, math.min(lines + 1, math.floor(vim.o.lines * limits.details_part)))
-  if pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1, height = height }) then
+  if switch.split(bufnr, { split = "below", win = -1, height = height }) then
     api.nvim_win_set_height(0, height) -- 'equalalways' has changed it
-  else
-    vim.cmd(("tab sbuffer %d"):format(bufnr)) -- no room for a split
   end
   win = api.nvim_get_current_win()
   own.set_options(win, {})
@@ -130,7 +129,7 @@ function M.close(id)
     api.nvim_set_current_win(form.from)
   end
   if form.bufnr and api.nvim_buf_is_valid(form.bufnr) then
-    pcall(api.nvim_buf_delete, form.bufnr, { force = true })
+    switch.delete(form.bufnr)
   end
   open[id] = nil
 end

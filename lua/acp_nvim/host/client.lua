@@ -14,6 +14,7 @@ local named = require("acp_nvim.buffers.named")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.host.requests")
 local sessions = require("acp_nvim.sessions")
+local switch = require("acp_nvim.windows.switch")
 local watching = require("acp_nvim.buffers.watching")
 local windows = require("acp_nvim.chat.windows")
 local winbar = require("acp_nvim.chat.winbar")
@@ -73,7 +74,7 @@ function M.forget(session)
   sessions.remove(session)
   for _, bufnr in pairs({ session.bufnr or false, session.prompt_bufnr or false }) do
     if bufnr and vim.api.nvim_buf_is_valid(bufnr) then
-      pcall(vim.api.nvim_buf_delete, bufnr, { force = true })
+      switch.delete(bufnr)
     end
   end
   watching.set_roots(session.key, {})

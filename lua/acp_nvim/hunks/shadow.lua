@@ -1,6 +1,7 @@
 -- Read-only buffers for the text of files that do not exist: deleted, or not created yet.
 local named = require("acp_nvim.buffers.named")
 local names = require("acp_nvim.names")
+local switch = require("acp_nvim.windows.switch")
 
 local M = {}
 
@@ -27,7 +28,7 @@ function M.leave(bufnr, file, closes)
       return names.alternate_buffer()
     end)
     if other > 0 and other ~= bufnr and api.nvim_buf_is_loaded(other) then
-      api.nvim_win_set_buf(win, other)
+      switch.show(win, other)
     elseif not closes or not pcall(api.nvim_win_close, win, true) then
       api.nvim_win_call(win, vim.cmd.enew)
     end

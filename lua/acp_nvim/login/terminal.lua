@@ -3,6 +3,7 @@ local command_line_window = require("acp_nvim.windows.command_line")
 local host = require("acp_nvim.host")
 local keymaps = require("acp_nvim.keymaps")
 local own = require("acp_nvim.windows.own")
+local switch = require("acp_nvim.windows.switch")
 
 local M = {}
 
@@ -50,7 +51,7 @@ local function wipe(one)
     pcall(api.nvim_win_close, win, true)
   end
   if api.nvim_buf_is_valid(bufnr) then
-    pcall(api.nvim_buf_delete, bufnr, { force = true })
+    switch.delete(bufnr)
   end
   if is_here and api.nvim_win_is_valid(one.before) then
     api.nvim_set_current_win(one.before)

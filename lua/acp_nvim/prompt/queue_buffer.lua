@@ -10,6 +10,7 @@ local prompt_buffer = require("acp_nvim.prompt.buffer")
 local queue = require("acp_nvim.prompt.queue")
 local requests = require("acp_nvim.host.requests")
 local sessions = require("acp_nvim.sessions")
+local switch = require("acp_nvim.windows.switch")
 
 local M = {}
 
@@ -186,7 +187,7 @@ local function show(session)
   if win ~= -1 then
     api.nvim_set_current_win(win)
   else
-    vim.cmd(("keepalt sbuffer %d"):format(bufnr))
+    switch.open(bufnr)
     win = api.nvim_get_current_win()
     own.set_options(win, {})
     own.set_filetype(win, "acp_queue")

@@ -13,6 +13,7 @@ local named = require("acp_nvim.buffers.named")
 local open = require("acp_nvim.review.open")
 local own = require("acp_nvim.windows.own")
 local quickfix = require("acp_nvim.review.quickfix")
+local switch = require("acp_nvim.windows.switch")
 local windows = require("acp_nvim.windows.open")
 
 local M = {}
@@ -226,11 +227,9 @@ function M.open()
   local here = files.of_buffer(api.nvim_get_current_buf())
   list = #shown > 0 and list or new_list()
   fill(list)
-  if pcall(api.nvim_open_win, list, true, { split = "below", win = -1 }) then
+  if switch.split(list, { split = "below", win = -1 }) then
     local height = math.min(math.max(#rows, 3), math.floor(vim.o.lines / 3))
     api.nvim_win_set_height(0, height) -- 'equalalways' has changed it
-  else
-    vim.cmd(("tab sbuffer %d"):format(list)) -- no room for a split
   end
   local win = api.nvim_get_current_win()
   own.set_options(win, OPTIONS)

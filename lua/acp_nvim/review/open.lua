@@ -9,6 +9,7 @@ local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local names = require("acp_nvim.names")
 local shadow = require("acp_nvim.hunks.shadow")
+local switch = require("acp_nvim.windows.switch")
 local view = require("acp_nvim.review.view")
 local windows = require("acp_nvim.windows.open")
 
@@ -94,7 +95,7 @@ local function open_next(bufnr, backwards)
   if path and not other or not path and not has_any then
     return false
   end
-  local ok, err = pcall(api.nvim_win_set_buf, 0, other or bufnr)
+  local ok, err = pcall(switch.show, 0, other or bufnr)
   if not ok then
     local name, why = names.short(path), tostring(err):gsub("^.-E", "E")
     message.error(("the next hunk is in %s: %s"):format(name, why))

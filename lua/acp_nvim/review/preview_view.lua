@@ -8,6 +8,7 @@ local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local previews = require("acp_nvim.review.previews")
 local shadow = require("acp_nvim.hunks.shadow")
+local switch = require("acp_nvim.windows.switch")
 local top = require("acp_nvim.hunks.top")
 local windows = require("acp_nvim.windows.open")
 
@@ -227,7 +228,7 @@ previews.on_change(function(request)
     elseif is_there then
       shadow.leave(bufnr, nil, true)
       if api.nvim_buf_is_valid(bufnr) then
-        api.nvim_buf_delete(bufnr, { force = true })
+        switch.delete(bufnr)
       end
     end
   end

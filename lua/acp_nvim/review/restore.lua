@@ -8,6 +8,7 @@ local late = require("acp_nvim.windows.late")
 local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
 local names = require("acp_nvim.names")
+local switch = require("acp_nvim.windows.switch")
 
 local M = {}
 
@@ -149,10 +150,10 @@ local function open_preview(words, event, cwd)
   vim.bo[bufnr].bufhidden = "wipe"
   vim.bo[bufnr].filetype = "diff"
   vim.bo[bufnr].modifiable = false
-  vim.cmd(("tab sbuffer %d"):format(bufnr))
+  switch.open(bufnr, true)
   return function()
     if api.nvim_buf_is_valid(bufnr) then
-      api.nvim_buf_delete(bufnr, { force = true })
+      switch.delete(bufnr)
     end
     if api.nvim_tabpage_is_valid(before) then
       api.nvim_set_current_tabpage(before)

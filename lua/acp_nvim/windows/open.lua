@@ -4,6 +4,7 @@ local lazy = require("acp_nvim.lazy")
 local file_buffer = lazy("acp_nvim.windows.file_buffer")
 local position = require("acp_nvim.position")
 local sessions = require("acp_nvim.sessions")
+local switch = require("acp_nvim.windows.switch")
 
 local M = {}
 
@@ -75,9 +76,7 @@ local function new_window(bufnr)
   if vim.bo.filetype == "acp_review" then
     shape = { split = "above", win = 0 }
   end
-  if not pcall(api.nvim_open_win, bufnr, true, shape) then -- no room for a split
-    vim.cmd(("tab sbuffer %d"):format(bufnr))
-  end
+  switch.split(bufnr, shape)
   return api.nvim_get_current_win()
 end
 
@@ -103,7 +102,7 @@ function M.show(bufnr, preferred)
     vim.cmd("normal! m'")
   end
   if api.nvim_win_get_buf(win) ~= bufnr then
-    api.nvim_win_set_buf(win, bufnr)
+    switch.show(win, bufnr)
   end
   return win
 end
@@ -145,7 +144,7 @@ end
 ---@param bufnr integer loaded
 function M.show_unasked(win, bufnr)
   if api.nvim_win_get_buf(win) ~= bufnr then
-    vim.cmd(("noautocmd keepalt keepjumps call nvim_win_set_buf(%d, %d)"):format(win, bufnr))
+    switch.show_unasked(win, bufnr)
   end
 end
 

@@ -1,6 +1,7 @@
 -- Sets the options of the plugin's own windows, and keeps the buffers of others out of them.
 local lazy = require("acp_nvim.lazy")
 local message = lazy("acp_nvim.message")
+local switch = require("acp_nvim.windows.switch")
 
 local M = {}
 
@@ -66,7 +67,7 @@ end
 ---Shows another buffer of the plugin in a window; `set_options` is to be called next.
 function M.set_buffer(win, bufnr)
   vim.wo[win].winfixbuf = false
-  local ok, err = pcall(api.nvim_win_set_buf, win, bufnr)
+  local ok, err = pcall(switch.show, win, bufnr)
   if not ok then
     M.report(err)
   end

@@ -1,5 +1,6 @@
 -- Closes the windows that a session file of :mksession has restored for the plugin's buffers: they would be empty.
 local own = require("acp_nvim.windows.own")
+local switch = require("acp_nvim.windows.switch")
 
 local M = {}
 
@@ -30,7 +31,7 @@ function M.close()
         own.close(win, true)
       end)
       if #vim.fn.win_findbuf(bufnr) == 0 then
-        pcall(api.nvim_buf_delete, bufnr, { force = true })
+        switch.delete(bufnr)
       end
     end
   end

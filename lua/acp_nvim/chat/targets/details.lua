@@ -9,6 +9,7 @@ local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local requests = require("acp_nvim.host.requests")
+local switch = require("acp_nvim.windows.switch")
 
 local M = {}
 
@@ -171,8 +172,8 @@ local function open_window(bufnr)
   if win then
     api.nvim_set_current_win(win)
     own.set_buffer(win, bufnr)
-  elseif not pcall(api.nvim_open_win, bufnr, true, { split = "below", win = -1, height = height }) then -- no room
-    vim.cmd(("tab sbuffer %d"):format(bufnr))
+  else
+    switch.split(bufnr, { split = "below", win = -1, height = height })
   end
   win = api.nvim_get_current_win()
   own.set_options(win, {})
@@ -182,7 +183,7 @@ end
 ---@param from integer window to return to
 local function leave(bufnr, from)
   own.close(api.nvim_get_current_win())
-  pcall(api.nvim_buf_delete, bufnr, { force = true }) -- of the last window
+  switch.delete(bufnr) -- of the last window
   if api.nvim_win_is_valid(from) then
     api.nvim_set_current_win(from)
   end

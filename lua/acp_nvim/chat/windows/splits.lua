@@ -3,6 +3,7 @@ local config = require("acp_nvim.config")
 local sessions = require("acp_nvim.sessions")
 local sizes = require("acp_nvim.chat.windows.sizes")
 local stack = require("acp_nvim.chat.windows.stack")
+local switch = require("acp_nvim.windows.switch")
 
 local M = {}
 
@@ -108,7 +109,7 @@ end
 ---@return integer? win
 function M.open_tab(bufnr)
   return stack.opened(bufnr, function()
-    vim.cmd(("keepalt tab sbuffer %d"):format(bufnr))
+    switch.open(bufnr, true)
   end)
 end
 

@@ -1,0 +1,162 @@
+"""Neovim asks nothing about changed files when the plugin shows, compares or deletes buffers, wherever it does so."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.lua.conftest import LuaEditor
+from tests.support.cases import case
+
+TEXT = "one\ntwo\n"
+UNSAVED = "not saved"
+
+PREPARE = """
+local M, api = {}, vim.api
+_G.check = M
+vim.o.hidden = true
+local switch = require("acp_nvim.windows.switch")
+local file_check = require("acp_nvim.buffers.file_check")
+M.ways = {
+  show = function(file, win) switch.show(win, file) end,
+  show_unasked = function(file, win) switch.show_unasked(win, file) end,
+  split = function(file) switch.split(file, { split = "below", win = -1 }) end,
+  open = function(file) switch.open(file) end,
+  tab = function(file) switch.open(file, true) end,
+  follow = function(file, win) require("acp_nvim.follow.jump").show(win, file, 1) end,
+  code = function(file, win) require("acp_nvim.windows.open").show(file, win) end,
+  leave = function(file, win) require("acp_nvim.hunks.shadow").leave(api.nvim_win_get_buf(win), file, false) end,
+  compare = function(file) file_check.compare(file) end,
+  track = function(file) require("acp_nvim.buffers").read(api.nvim_buf_get_name(file), "") end,
+  roots = function(file)
+    require("acp_nvim.buffers").set_roots(1, { vim.fs.dirname(api.nvim_buf_get_name(file)) })
+  end,
+  settle = function(file) require("acp_nvim.buffers.stamp").settle(file) end,
+  delete = function(file)
+    vim.cmd("silent! tabonly! | silent! only!")
+    local doomed = api.nvim_create_buf(false, true)
+    api.nvim_win_set_buf(0, doomed)
+    vim.fn.setreg("#", file)
+    switch.delete(doomed)
+  end,
+}
+M.contexts = {
+  plain = function(run) run() end,
+  noautocmd = function(run)
+    _G.run_now = run
+    vim.cmd("noautocmd lua run_now()")
+  end,
+  eventignorewin = function(run)
+    for _, win in ipairs(api.nvim_list_wins()) do vim.wo[win].eventignorewin = "all" end
+    vim.go.eventignorewin = "all"
+    run()
+  end,
+  autocommand = function(run)
+    local id = api.nvim_create_autocmd("User", { pattern = "Waits", callback = run })
+    api.nvim_exec_autocmds("User", { pattern = "Waits", modeline = false })
+    api.nvim_del_autocmd(id)
+  end,
+}
+function M.begin(path, is_tracked, is_modified, autoread)
+  vim.o.autoread = autoread
+  vim.cmd("silent! tabonly! | silent! only! | enew!")
+  require("acp_nvim.buffers").set_roots(1, is_tracked and { vim.fs.dirname(path) } or {})
+  vim.cmd("silent edit " .. path)
+  M.file = api.nvim_get_current_buf()
+  if is_modified then api.nvim_buf_set_lines(0, 0, 0, true, { "UNSAVED" }) end
+  vim.cmd("enew | split | enew")
+  M.win = vim.fn.win_getid(2)
+  vim.v.warningmsg = ""
+  vim.cmd("messages clear")
+  _G.acp_test.messages = {}
+end
+function M.go(way, context)
+  M.done, M.err = false, nil
+  local function run()
+    local ok, err = pcall(M.ways[way], M.file, M.win)
+    M.err = not ok and err or nil
+  end
+  M.contexts[context](run)
+  M.done = true
+end
+function M.seen()
+  local found = {
+    done = M.done,
+    err = M.err,
+    warned = vim.v.warningmsg,
+    said = vim.fn.execute("messages"),
+    buftype = vim.bo[M.file].buftype,
+    lines = api.nvim_buf_get_lines(M.file, 0, -1, true),
+    modified = vim.bo[M.file].modified,
+  }
+  vim.go.eventignorewin = ""
+  for _, win in ipairs(api.nvim_list_wins()) do vim.wo[win].eventignorewin = "" end
+  return found
+end
+function M.finish()
+  vim.cmd("silent! tabonly! | silent! only! | enew!")
+  vim.cmd("silent! bwipeout! " .. M.file)
+end
+""".replace("UNSAVED", UNSAVED)
+
+
+def others_change(path: Path) -> None:
+    path.write_text("of others\n")
+    os.utime(path, (1_700_000_000, 1_700_000_000))
+
+
+def others_replace(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+STATES = {
+    "changed": others_change,
+    "conflict": others_change,
+    "deleted": lambda path: path.unlink(),
+    "created": others_change,
+    "mode": lambda path: path.chmod(0o755),
+    "FIFO": others_replace,
+}
+WAYS = [
+    "show",
+    "show_unasked",
+    "split",
+    "open",
+    "tab",
+    "follow",
+    "code",
+    "leave",
+    "compare",
+    "track",
+    "roots",
+    "settle",
+    "delete",
+]
+CONTEXTS = ["plain", "noautocmd", "eventignorewin", "autocommand"]
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_nothing_is_asked(editor: LuaEditor, state: str) -> None:
+    editor.api("ui_attach", 80, 24, {})
+    editor.lua(PREPARE)
+    kinds = itertools.product(WAYS, CONTEXTS, ((False, False), (False, True), (True, False)))
+    for number, (way, context, (is_tracked, autoread)) in enumerate(kinds):
+        with case(f"{way} {context} tracked={is_tracked} autoread={autoread}"):
+            path = editor.project / f"{state}{number}.txt"
+            if state != "created":
+                path.write_text(TEXT)
+            editor.lua("check.begin(...)", str(path), is_tracked, state == "conflict", autoread)
+            STATES[state](path)
+            on_disk = None if state in ("deleted", "FIFO") else path.read_text()
+            editor.lua("check.go(...)", way, context)
+            seen = editor.lua("return check.seen()")
+            assert editor.api("get_mode") == {"mode": "n", "blocking": False}
+            assert (seen["done"], seen.get("err"), seen["warned"], seen["buftype"]) == (True, None, "", "")
+            assert "E211" not in seen["said"]
+            assert on_disk is None or path.read_text() == on_disk
+            assert state != "conflict" or (seen["lines"][0], seen["modified"]) == (UNSAVED, True)
+            editor.lua("check.finish()")
