@@ -135,6 +135,8 @@ def superseded(earlier: tuple[tuple[str, Any], ...], before: Any, now: Any) -> t
     latest = now if isinstance(now, dict) else {}
     kept: list[tuple[str, Any]] = []
     for name, value in (*earlier, *members):
+        if len(kept) > EARLIER_MEMBERS:
+            break
         if value is not None and not _continues(latest.get(name), value):
             one = str(name), value if _is_small(value, [EARLIER_CHARS]) else MORE
             if one not in kept:

@@ -6,7 +6,7 @@ A member that `member_names` does not know makes a command *not completely known
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -32,7 +32,9 @@ from acp_nvim.permissions.member_names import (
 )
 
 VALUES: Final = 5000
-"""Objects and lists of an input that are looked at, which takes 10 ms: a thousand edits at once have fewer."""
+"""Values of an input that are looked at, which takes 10 ms: a thousand edits at once have four each."""
+HIDDEN: Final = 50
+"""Texts of unknown meaning that are noted, to be read as command lines."""
 DEPTH: Final = 20
 """Depth of nested values that are looked at."""
 
@@ -89,6 +91,8 @@ def of_command(raw: Any, earlier: Iterable[Member] = ()) -> InputMembers:
     reader = _Reader(found)
     if isinstance(raw, dict):
         for name, value in raw.items():
+            if not reader.has_room(0):
+                break
             reader.member(str(name), value)
     elif not is_empty(raw):
         reader.unknown("input", raw)
@@ -109,6 +113,7 @@ class _Reader:
     def __init__(self, found: InputMembers) -> None:
         self._found = found
         self._values = VALUES
+        self._is_full = False
 
     def member(self, name: str, value: Any) -> None:
         """Sort one member of the input itself."""
@@ -126,7 +131,7 @@ class _Reader:
         elif plain in NOTES and isinstance(value, str):
             found.notes.append(value)
         elif plain in REPEATING and self._repeats(name, value):
-            self._look_for_rights(name, value, 0)
+            self._look_for_rights(name, value)
         elif plain in CHOICES and self._choices(value, 0):
             pass
         elif not is_harmless(plain, value):
@@ -135,32 +140,42 @@ class _Reader:
     def unknown(self, name: str, value: Any) -> None:
         """Note a member whose meaning is not known, and every text in it that may be a command."""
         self._found.unknown.append((name, value))
-        self._look_for_rights(name, value, 0)
+        self._look_for_rights(name, value)
         self._hide(value, 0)
 
     def look_for_commands(self, value: Any, name: str = "", depth: int = 0) -> None:
         """Note the commands that are named anywhere in `value`, and what gives it more rights."""
-        if not isinstance(value, dict | list) or not self._has_room(depth):
+        for one, plain, inner in self._inside(name, value, depth):
+            if self._about_rights(one, plain, inner) or is_empty(inner):
+                continue
+            if plain in OTHER_COMMANDS and not is_way(inner):
+                self.unknown(one, inner)
+            else:
+                self.look_for_commands(inner, one, depth + 1)
+
+    def _look_for_rights(self, name: str, value: Any, depth: int = 0) -> None:
+        for one, plain, inner in self._inside(name, value, depth):
+            if not self._about_rights(one, plain, inner):
+                self._look_for_rights(one, inner, depth + 1)
+
+    def _inside(self, name: str, value: Any, depth: int) -> Iterator[tuple[str, str, Any]]:
+        """Yield the values in an object or a list, each with its name and plain name; those of a list have no name."""
+        if not self.has_room(depth) or not isinstance(value, dict | list):
             return
-        if isinstance(value, dict):
-            for one, inner in value.items():
-                plain = plain_name(one)
-                if inner is None or self._about_rights(str(one), plain, inner) or is_empty(inner):
-                    continue
-                if plain in OTHER_COMMANDS and not is_way(inner):
-                    self.unknown(str(one), inner)
-                else:
-                    self.look_for_commands(inner, str(one), depth + 1)
-        else:
-            for inner in value:
-                if not self._about_rights(name, "", inner):
-                    self.look_for_commands(inner, name, depth + 1)
+        pairs = value.items() if isinstance(value, dict) else ((None, one) for one in value)
+        for one, inner in pairs:
+            if self._is_full:
+                return
+            if inner is not None:
+                yield (name, "", inner) if one is None else (str(one), plain_name(one), inner)
 
     def _hide(self, value: Any, depth: int) -> None:
         """Note the texts in a value, and its lists of texts: each may be a command."""
+        if self._is_full or len(self._found.hidden) >= HIDDEN:
+            return
         if isinstance(value, str):
             self._found.hidden.append(value)
-        elif isinstance(value, dict | list) and self._has_room(depth):
+        elif isinstance(value, dict | list) and self.has_room(depth):
             inside = list(value.values()) if isinstance(value, dict) else value
             words = [one for one in inside if isinstance(one, str)]
             if isinstance(value, list) and 1 < len(words) == len(value):
@@ -168,12 +183,13 @@ class _Reader:
             for inner in inside:
                 self._hide(inner, depth + 1)
 
-    def _has_room(self, depth: int) -> bool:
+    def has_room(self, depth: int) -> bool:
         """Count a value that is looked at; return False, and note that, if there are too many or it is too deep."""
         self._values -= 1
         if self._values >= 0 and depth <= DEPTH:
             return True
-        if TOO_MUCH not in self._found.unknown:
+        if not self._is_full:
+            self._is_full = True
             self._found.unknown.append(TOO_MUCH)
         return False
 
@@ -183,18 +199,6 @@ class _Reader:
         if gives_more:
             self._found.more_rights.append((name, value))
         return gives_more is not None
-
-    def _look_for_rights(self, name: str, value: Any, depth: int) -> None:
-        if not isinstance(value, dict | list) or not self._has_room(depth):
-            return
-        if isinstance(value, dict):
-            for one, inner in value.items():
-                if inner is not None and not self._about_rights(str(one), plain_name(one), inner):
-                    self._look_for_rights(str(one), inner, depth + 1)
-        else:
-            for inner in value:
-                if not self._about_rights(name, "", inner):
-                    self._look_for_rights(name, inner, depth + 1)
 
     def _repeats(self, name: str, value: Any) -> bool:
         """Note what has to be a part of the command; return False if the value has another shape."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Any, Final
 
 from acp_nvim.lazy import pattern
@@ -123,7 +124,15 @@ _NAME_CHARS: Final = 200
 
 def plain_name(name: Any) -> str:
     """Return the name of a member as the tables have it: without case, `_`, `-` and other signs."""
-    return _SIGNS.sub("", unicodedata.normalize("NFKC", str(name)[:_NAME_CHARS]).casefold())
+    return _plain(str(name)[:_NAME_CHARS])
+
+
+@lru_cache(maxsize=1000)
+def _plain(name: str) -> str:
+    if name.isascii():
+        short = name.replace("_", "").replace("-", "").lower()
+        return short if short.isalnum() else _SIGNS.sub("", short)
+    return _SIGNS.sub("", unicodedata.normalize("NFKC", name).casefold())
 
 
 def is_empty(value: Any) -> bool:

@@ -21,6 +21,7 @@ from acp_nvim.acp.tool_call import Item, Shown, TerminalShown, ToolCall
 from acp_nvim.lazy import pattern
 from acp_nvim.permissions import wrapped
 from acp_nvim.permissions.input_members import (
+    HIDDEN,
     SHOWN_MEMBERS,
     TOO_MUCH,
     InputMembers,
@@ -41,9 +42,6 @@ OF_FILES: Final = frozenset({"read", "edit", "delete", "move", "search"})
 
 NO_CHANGE: Final = frozenset({"read", "search", "think", "fetch", "switch_mode"})
 """Kinds of tool calls that change no files."""
-
-HIDDEN_COMMANDS: Final = 50
-"""Texts of unknown meaning that are read as command lines, to reject them."""
 
 NOT_KNOWN: Final = "not completely known"
 """The feature of a line in a request that says more than the command."""
@@ -104,7 +102,7 @@ def asked_command(asked: PermissionAsked, call: ToolCall | None, kind: str, cwd:
         or len({one.text for one in commands}) > 1
         or not all(harmless(env) for env in members.environments)
         or (bool(hidden) and kind in NO_CHANGE | OF_FILES)
-        or TOO_MUCH in unknown
+        or TOO_MUCH in members.unknown
         or is_elsewhere
     )
     return AskedCommand(
@@ -162,8 +160,8 @@ def _read(commands: Sequence[Named], hidden: Sequence[Any], unknown: bool) -> Sh
     first = commands[0].read if commands else ShellLine((UNKNOWN,), frozenset({NOT_KNOWN}))
     inner = [one for other in commands[1:] for one in other.read.commands]
     left = COMMAND_CHARS
-    for text in hidden[:HIDDEN_COMMANDS]:
-        left -= sum(map(len, text))
+    for text in hidden[:HIDDEN]:
+        left -= len(text) if isinstance(text, str) else sum(map(len, text))
         if left >= 0:
             inner += (read_line(text) if isinstance(text, str) else read_words(text)).commands
     if unknown or len(commands) > 1:
