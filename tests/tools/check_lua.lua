@@ -4,7 +4,7 @@ package.path = here .. "/check_lua/?.lua;" .. package.path
 local root = vim.fs.normalize(_G.arg[1] or vim.fs.joinpath(here, "../.."))
 
 local EVERYWHERE = { "globals", "unused" }
-local SHIPPED = { "shape", "rules", "readers", "switches" }
+local SHIPPED = { "shape", "rules", "readers", "switches", "names" }
 -- folders with Lua, and whether it is shipped
 local FOLDERS = { lua = true, plugin = true, tests = false, doc = false }
 
@@ -71,9 +71,18 @@ local function check(file, is_shipped)
   end
   file.tree = vim.treesitter.get_string_parser(file.text, "lua"):parse()[1]:root()
   file.aliases = require("nodes").aliases(file)
+  local problems, lines = {}, {}
   for _, name in ipairs(is_shipped and vim.list_extend(vim.list_slice(EVERYWHERE), SHIPPED) or EVERYWHERE) do
-    report(file.name, require(name)(file, chunk))
+    for _, one in ipairs(require(name)(file, chunk)) do
+      if not lines[one.line] or vim.list_contains(EVERYWHERE, name) then
+        problems[#problems + 1] = one
+      end
+    end
+    for _, one in ipairs(problems) do
+      lines[one.line] = true -- what one check has found there, another one may find, too
+    end
   end
+  report(file.name, problems)
   return true
 end
 

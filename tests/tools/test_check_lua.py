@@ -87,7 +87,6 @@ def test_good_code_passes(check):
         ("vim.cmd.vsplit('x')\n", "1: `vim.cmd.vsplit`: files are opened by windows/file_buffer.lua"),
         ("return vim.ui.open('x')\n", "1: `vim.ui.open`: only external.lua starts the system's program"),
         ("return vim.fn.rpcrequest(1, 'x')\n", "1: `vim.fn.rpcrequest`: the editor never waits for the host"),
-        ("local fn = vim.fn\nreturn fn.confirm('x')\n", "2: `fn.confirm`: only dialog.lua asks the user"),
         ('return vim.fn["confirm"]("x")\n', '1: `vim.fn["confirm"]`: only dialog.lua asks the user'),
         ("vim.api.nvim_win_set_buf(0, 1)\n", "1: `nvim_win_set_buf`: only windows/switch.lua does this"),
         ("local api = vim.api\npcall(api.nvim_win_set_buf, 0, 1)\n", "2: `nvim_win_set_buf`: only windows/switch.lua"),
@@ -117,19 +116,14 @@ COMMAND = "text from outside would be a command"
     ("code", "words"),
     [
         ("return vim.fn.glob(vim.g.x)\n", f"1: `vim.fn.glob`: {EXPANDS}"),
-        ("local fn = vim.fn\nreturn fn.glob(vim.g.x)\n", f"2: `fn.glob`: {EXPANDS}"),
-        ("local api, fn = vim.api, (vim.fn)\nreturn fn.expand(api.x)\n", f"2: `fn.expand`: {EXPANDS}"),
         ('return vim.fn["glob"](vim.g.x)\n', f'1: `vim.fn["glob"]`: {EXPANDS}'),
-        ("return vim.fn[vim.g.x](1)\n", "1: `vim.fn[vim.g.x]`: the check cannot see which function this is"),
         ("return pcall(vim.fn.globpath, '.', vim.g.x)\n", f"1: `vim.fn.globpath`: {EXPANDS}"),
         ("return vim.fn.fnamemodify(vim.g.x, ':~:.')\n", f"1: `vim.fn.fnamemodify`: {EXPANDS}"),
         ("return vim.fn.bufnr(vim.g.x)\n", f"1: `vim.fn.bufnr`: {EXPANDS}"),
         ("return vim.fn.bufwinid(vim.g.name)\n", f"1: `vim.fn.bufwinid`: {EXPANDS}"),
         ("return vim.tbl_map(vim.fn.getbufinfo, {})\n", f"1: `vim.fn.getbufinfo`: {EXPANDS}"),
         ("return vim.fs.normalize(vim.g.x)\n", f"1: `vim.fs.normalize`: {EXPANDS}"),
-        ("return vim.call('glob', vim.g.x)\n", f"1: `vim.call`: {COMMAND}"),
         ("return vim.fn.call('glob', {})\n", f"1: `vim.fn.call`: {COMMAND}"),
-        ("return vim.api.nvim_call_function('glob', {})\n", f"1: `vim.api.nvim_call_function`: {COMMAND}"),
         ("local api = vim.api\nreturn api.nvim_cmd({}, {})\n", f"2: `api.nvim_cmd`: {COMMAND}"),
         ("return vim.api.nvim_exec2(vim.g.x, {})\n", f"1: `vim.api.nvim_exec2`: {COMMAND}"),
         ("return vim.api.nvim_get_runtime_file(vim.g.x, true)\n", "1: `vim.api.nvim_get_runtime_file`: runs commands"),
@@ -137,9 +131,7 @@ COMMAND = "text from outside would be a command"
             "return vim.api.nvim_feedkeys(vim.g.x, 'n', false)\n",
             "1: `vim.api.nvim_feedkeys`: text from outside would be",
         ),
-        ("return vim.uri_to_bufnr(vim.g.x)\n", "1: `vim.uri_to_bufnr`: makes a buffer of any name"),
         ("return vim.regex(vim.g.x)\n", "1: `vim.regex`: text from outside would be a pattern"),
-        ("return vim.ui.open(vim.g.x)\n", "1: `vim.ui.open`: opens what a server or an agent names"),
         ("vim.cmd.tcd(vim.g.x)\n", f"1: `vim.cmd.tcd`: {COMMAND}"),
         ("pcall(vim.cmd.help, vim.g.x)\n", f"1: `vim.cmd.help`: {COMMAND}"),
         ("local cmd = vim.cmd\ncmd.lcd(vim.g.x)\n", f"2: `cmd.lcd`: {COMMAND}"),
@@ -169,7 +161,7 @@ def test_names_that_are_data_pass(check):
 local cmd, win, bufnr = vim.cmd, vim.g.win, vim.g.bufnr
 vim.cmd("normal! zz")
 cmd("redrawstatus!")
-vim.cmd(("tab sbuffer %d"):format(bufnr))
+vim.cmd(("%dwincmd w"):format(bufnr))
 pcall(vim.cmd, ("silent! %dfoldopen!"):format(3))
 vim.cmd("normal! zv" .. (win and "" or "zz"))
 pcall(vim.cmd.redraw)

@@ -5,6 +5,7 @@ local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
 local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
+local names = require("acp_nvim.names")
 local sessions = require("acp_nvim.sessions")
 local states = require("acp_nvim.states")
 
@@ -65,7 +66,7 @@ end
 
 ---@param event acp.event.ReviewCollecting
 function M.collecting(event)
-  local where = event.cwd and " in " .. vim.fn.fnamemodify(event.cwd, ":~") or ""
+  local where = event.cwd and " in " .. names.below_home(event.cwd) or ""
   local words = "the changes of the last turn%s are still being collected: wait a moment"
   message.news(words:format(where), vim.log.levels.INFO) -- several answers may wait for them
 end

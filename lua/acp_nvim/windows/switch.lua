@@ -3,6 +3,7 @@
 local file_check = require("acp_nvim.buffers.file_check")
 local lazy = require("acp_nvim.lazy")
 local message = lazy("acp_nvim.message")
+local names = require("acp_nvim.names")
 local tracking = lazy("acp_nvim.buffers.tracking")
 
 local M = {}
@@ -21,7 +22,7 @@ local CHANGED_OTHERWISE = "%s was changed on disk: :edit reads it"
 local function report(suppressed)
   for bufnr, reason in pairs(suppressed) do
     if not tracking.is_handled(bufnr) then
-      local name = vim.fn.fnamemodify(api.nvim_buf_get_name(bufnr), ":~:.")
+      local name = names.short(api.nvim_buf_get_name(bufnr))
       message.warn((CHANGED[reason] or CHANGED_OTHERWISE):format(name))
     end
   end
@@ -72,7 +73,7 @@ end
 
 ---@return integer? bufnr loaded and listed, used last before this one
 local function used_before(bufnr)
-  local alternate = vim.fn.bufnr("#")
+  local alternate = names.alternate_buffer()
   local found
   for _, info in ipairs(vim.fn.getbufinfo({ buflisted = 1, bufloaded = 1 })) do
     if info.bufnr == alternate and alternate ~= bufnr then

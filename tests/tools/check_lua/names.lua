@@ -33,7 +33,7 @@ end
 ---@type table<string, check.NameRule> by what an expression names
 local RULES = {
   ["vim.fn.bufwinid"] = rule(EXPANDS, nil, NUMBER),
-  ["vim.fn.getbufinfo"] = rule(EXPANDS, nil, NUMBER),
+  ["vim.fn.getbufinfo"] = rule(EXPANDS, { "windows/switch.lua" }, NUMBER),
   ["vim.fn.bufload"] = rule(EXPANDS, nil, NUMBER),
   -- programs: the user configures them, or the plugin names them
   ["vim.fn.executable"] = rule(EXPANDS, {
@@ -56,8 +56,6 @@ local RULES = {
   ),
   -- filename and text are data there, but for what the user's 'quickfixtextfunc' makes of them
   ["vim.fn.setqflist"] = rule(EXPANDS, { "review/quickfix.lua" }),
-  ["vim.lsp.util.locations_to_items"] = rule(SHOWS, { "mcp/symbols.lua" }),
-  ["vim.ui.open"] = rule(SHOWS, { "chat/targets.lua", "forms/questions.lua" }),
   -- patterns of the user: of an autocommand, and of a search with \V
   ["vim.regex"] = rule(PATTERN, { "buffers/stamp.lua" }),
   ["vim.fn.search"] = rule(PATTERN, { "sessions/kept.lua" }),
@@ -65,7 +63,6 @@ local RULES = {
   ["vim.api.nvim_feedkeys"] = rule(KEYS, { "chat/targets.lua", "temporary_keymaps.lua", "forms/editing.lua" }),
   ["vim.api.nvim_input"] = rule(KEYS, { "buffers/pending.lua" }),
   ["vim.api.nvim_exec2"] = rule(COMMAND, { "autocmds.lua" }), -- a constant
-  ["vim.fn[]"] = rule(COMPUTED),
   ["vim.api[]"] = rule(COMPUTED),
   ["vim.cmd[]"] = rule(COMPUTED),
 }
@@ -87,18 +84,16 @@ forbid("vim.fn.", "getbufvar setbufvar setbufline appendbufline deletebufline pr
 forbid("vim.fn.", "buffer_exists buffer_name buffer_number glob globpath expandcmd findfile finddir", EXPANDS)
 forbid("vim.fn.", "resolve setloclist chdir undofile", EXPANDS)
 forbid("vim.fn.", "searchpos searchcount matchadd match matchstr matchlist substitute", PATTERN)
-forbid("vim.fn.", "eval execute win_execute luaeval py3eval call funcref", COMMAND)
+forbid("vim.fn.", "eval win_execute luaeval py3eval call funcref", COMMAND)
+forbid("vim.fn.", "execute", COMMAND, { "buffers/file_check.lua" }) -- a constant
 forbid("vim.fn.", "feedkeys", KEYS)
 forbid("vim.api.", "nvim_cmd", COMMAND, OURS)
-forbid("vim.api.", "nvim_command nvim_exec nvim_eval nvim_call_function nvim_call_dict_function", COMMAND)
+forbid("vim.api.", "nvim_command nvim_exec nvim_eval", COMMAND)
 forbid("vim.api.", "nvim_eval_statusline nvim_set_current_dir", COMMAND)
-forbid("vim.", "call", COMMAND)
-forbid("", "loadstring dofile", COMMAND)
+forbid("", "loadstring", COMMAND)
 forbid("vim.fs.", "normalize", EXPANDS, OURS)
 forbid("vim.fs.", "find", EXPANDS)
-forbid("vim.", "uri_to_bufnr", "makes a buffer of any name that a server sends")
-forbid("vim.lsp.util.", "apply_workspace_edit apply_text_document_edit show_document jump_to_location rename", SHOWS)
-forbid("vim.lsp.util.", "preview_location open_floating_preview stylize_markdown", SHOWS)
+forbid("vim.lsp.util.", "open_floating_preview stylize_markdown", SHOWS)
 
 ---Commands of `vim.cmd` that take no name.
 local NAMELESS = {}
@@ -113,6 +108,8 @@ local COMPOSES = {
   ["buffers/pending.lua"] = "a key",
   ["windows/file_buffer.lua"] = "string() of 'shortmess'",
   ["buffers/named.lua"] = "a filetype that is a constant",
+  ["buffers/file_check.lua"] = "a value of 'buftype' that is a constant",
+  ["windows/switch.lua"] = "a modifier that is a constant",
 }
 
 ---Files whose autocommands have other patterns than constants.

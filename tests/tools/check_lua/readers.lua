@@ -48,7 +48,7 @@ local WHOLE = {
   ["vim.lsp.buf"] = {},
   ["vim.lsp.util.rename"] = {},
   io = { "state_files.lua" },
-  dofile = {},
+  dofile = { "environment.lua" }, -- of a file of the plugin
   loadfile = {},
 }
 
