@@ -29,6 +29,7 @@ SLOW: Final = frozenset(
         "core/workspace/test_merge_attributes",
         "lua/test_any_language_answer",
         "lua/test_file_check",
+        "lua/test_any_links",
         "lua/test_follow_typing",
         "lua/test_language_answers",
         "lua/test_restored_windows",

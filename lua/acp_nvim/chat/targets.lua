@@ -181,7 +181,9 @@ end
 ---@param line? integer 1-based
 ---@param col? integer 1-based
 local function open_file(path, line, col)
-  if vim.fn.isdirectory(path) == 1 then
+  if path:find("%z") then
+    return message.info("this is no path of a file: it contains a NUL")
+  elseif (vim.uv.fs_stat(path) or {}).type == "directory" then
     return external.open(path)
   elseif not line then
     return open.file(lookup.real(path))
