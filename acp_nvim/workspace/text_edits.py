@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
@@ -9,6 +10,8 @@ from acp_nvim.ui.editor import LspEdit
 from acp_nvim.workspace.refusals import FileRefusedError
 
 BOM: Final = "\ufeff"
+BLOCK: Final = 1024
+"""Characters of a line that are counted one by one."""
 
 
 def applied(text: str, edits: Sequence[LspEdit], encoding: str, is_unended: bool = False) -> str:
@@ -57,6 +60,8 @@ class _Lines:
         self._text = text
         self._eol = eol
         self._encoding = encoding
+        self._is_ascii = text.isascii()
+        self._blocks: dict[int, list[int]] = {}
         self._starts = [0]
         at = text.find(eol[-1])
         while at >= 0:
@@ -70,18 +75,28 @@ class _Lines:
         begin = self._starts[line]
         is_last = line + 1 == len(self._starts)
         end = len(self._text) if is_last else self._starts[line + 1] - len(self._eol)
-        part = self._text[begin : min(begin + character, end)]  # a character has one unit at least
-        if self._encoding == "utf-32" or part.isascii():
-            return begin + len(part)
-        units = 0
-        for index, one in enumerate(part):
-            if units >= character:
-                return begin + index
-            units += _units(one, self._encoding)
-        return begin + len(part)
+        if self._encoding == "utf-32" or self._is_ascii:
+            return min(begin + character, end)
+        units = self._units_before(line, begin, end)
+        block = bisect_right(units, character) - 1
+        at, found = begin + block * BLOCK, units[block]
+        while at < end and found < character:
+            found += units_of(self._text[at], self._encoding)
+            at += 1
+        return at
+
+    def _units_before(self, line: int, begin: int, end: int) -> list[int]:
+        """Return the units before each block of a line: a line may be long, and have thousands of positions."""
+        if line not in self._blocks:
+            found = [0]
+            for at in range(begin, end - BLOCK, BLOCK):
+                found.append(found[-1] + sum(units_of(one, self._encoding) for one in self._text[at : at + BLOCK]))
+            self._blocks[line] = found
+        return self._blocks[line]
 
 
-def _units(character: str, encoding: str) -> int:
+def units_of(character: str, encoding: str) -> int:
+    """Return how many units of an encoding, as in `WorkspaceEdit`, a character has."""
     code = ord(character)
     if encoding == "utf-16":
         return 2 if code > 0xFFFF else 1

@@ -18,12 +18,21 @@ local is_nothing, is_list, entries, range = values.is_nothing, values.is_list, v
 
 ---@param name any URI
 ---@param at? acp.lsp.Position
+---@param known? table<string, string|false> paths of URIs that were read before
 ---@return acp.lsp.Place?
-local function place(name, at)
+local function place(name, at, known)
   local shown = values.words(name)
-  if shown and at then
-    return { uri = shown, path = uri.path(name), line = at.line, character = at.character }
+  if not shown or not at then
+    return nil
   end
+  local path = known and known[name]
+  if path == nil then
+    path = uri.path(name) or false
+  end
+  if known then
+    known[name] = path
+  end
+  return { uri = shown, path = path or nil, line = at.line, character = at.character }
 end
 
 ---@param result any Location, or a list of Location or LocationLink
@@ -33,8 +42,9 @@ function M.places(result, most)
   if type(result) == "table" and (result.uri or result.targetUri) then
     result = { result }
   end
+  local known = {}
   return entries(result, most, function(one)
-    return place(one.uri or one.targetUri, (range(one.range or one.targetSelectionRange or one.targetRange)))
+    return place(one.uri or one.targetUri, (range(one.range or one.targetSelectionRange or one.targetRange)), known)
   end)
 end
 

@@ -5,6 +5,7 @@ local inside = require("acp_nvim.mcp.inside")
 local lookup = require("acp_nvim.buffers.lookup")
 local name_of = require("acp_nvim.mcp.name")
 local slices = require("acp_nvim.prompt.complete.slices")
+local values = require("acp_nvim.language_servers.values")
 
 local M = {}
 
@@ -12,6 +13,7 @@ local api = vim.api
 local FILE_BYTES = 1024 * 1024 -- of a file that is not open, in which lines are looked up: a few milliseconds
 local FILES = 200 -- that are read for one call; places in others have no text
 local LINE_BYTES = 16 * 1024 -- of a line in which a column is counted: a fraction of a millisecond
+local SHOWN_BYTES = 2000 -- of a line that is shown
 
 ---@class acp.mcp.Place: acp.lsp.Place
 ---@field encoding string of its character
@@ -21,6 +23,7 @@ local LINE_BYTES = 16 * 1024 -- of a line in which a column is counted: a fracti
 ---@field name string
 ---@field is_outside boolean of the session's directories
 ---@field line fun(line: integer): string? line from 0, its beginning at most; lines are asked for in ascending order
+---@field last? { [1]: integer, [2]: string? } line that was asked for before, and its text
 
 ---@return string? beginning of a line; nil beyond the end of the buffer
 function M.line_of_buffer(bufnr, line)
@@ -31,7 +34,7 @@ function M.line_of_buffer(bufnr, line)
 end
 
 ---@param data string beginning of a file
----@return fun(line: integer): string?
+---@return fun(line: integer): string? that wants its lines in ascending order
 local function lines_of(data)
   local at, row = 1, 0
   return function(line)
@@ -110,8 +113,11 @@ end
 ---@param file acp.mcp.File
 ---@return string
 local function line_of(one, file)
-  local text = file.line(one.line)
-  local words = one.words or text and vim.trim(text)
+  if not file.last or file.last[1] ~= one.line then -- a line may be long, and have thousands of places
+    file.last = { one.line, file.line(one.line) }
+  end
+  local text = file.last[2]
+  local words = one.words or text and vim.trim(values.cut(text, SHOWN_BYTES))
   local place = ("%s:%d:%d"):format(file.name, one.line + 1, M.column(text, one.character, one.encoding))
   return words and ("%s: %s"):format(place, words) or place
 end

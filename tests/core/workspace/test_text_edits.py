@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.ui.editor import LspEdit
+from acp_nvim.workspace import text_edits
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.text_edits import BOM, applied
 
@@ -119,3 +122,26 @@ def test_insertions_at_one_place_keep_their_order(news: list[str], encoding: str
 def test_a_carriage_return_in_a_text_with_several_ends_is_a_part_of_its_line() -> None:
     assert applied("a\r\nb\n", [LspEdit(0, 1, 1, 0, "\r\n")], "utf-16") == "a\nb\n"
     assert applied("a\rb\n", [LspEdit(0, 2, 0, 3, "c")], "utf-16") == "a\rc\n"
+
+
+@given(one=edited())
+def test_a_line_of_several_blocks_is_edited_in_the_same_way(one: Edited) -> None:
+    with patch.object(text_edits, "BLOCK", 2):
+        assert applied(one.text, one.edits, one.encoding) == one.after
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_characters_of_a_long_line_are_counted_once(encoding: str) -> None:
+    count, own = 0, text_edits.units_of
+
+    def counted(character: str, units: str) -> int:
+        nonlocal count
+        count += 1
+        return own(character, units)
+
+    size = width("é", encoding)
+    edits = [LspEdit(0, at * size, 0, (at + 1) * size, "x") for at in range(0, 20_000, 20)]
+    with patch.object(text_edits, "BLOCK", 64), patch.object(text_edits, "units_of", counted):
+        after = applied("é" * 20_000, edits, encoding)
+    assert after == ("x" + 19 * "é") * 1000
+    assert count <= 20_000 + 2 * 1000 * 64

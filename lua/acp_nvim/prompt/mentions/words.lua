@@ -77,11 +77,13 @@ local function diagnostics(bufnr)
   end
   local found, room = {}, MOST_COPIED
   for severity = 1, #SEVERITIES do
-    room = room - (counts[severity] or 0)
+    local number = counts[severity] or 0
+    room = room - number
     if room < 0 then
       break
+    elseif number > 0 then
+      vim.list_extend(found, vim.diagnostic.get(bufnr, { severity = severity }))
     end
-    vim.list_extend(found, vim.diagnostic.get(bufnr, { severity = severity }))
   end
   return vim.list_slice(found, 1, MENTION_LINES), count
 end
