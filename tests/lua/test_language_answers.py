@@ -356,6 +356,44 @@ def test_many_diagnostics(tools: DirectTools) -> None:
     nvim.lua(SET, [])
 
 
+QUICKFIX = """
+local get = vim.fn.getqflist
+local items = {}
+for number = 1, 2000 do items[number] = { filename = "main.py", lnum = number, text = ("q"):rep(5000) } end
+vim.fn.setqflist(items)
+_G.copied = 0
+vim.fn.getqflist = function(what)
+  local found = get(what)
+  _G.copied = _G.copied + #(found.items or {})
+  return found
+end
+local item = require("acp_nvim.prompt.mentions.words").quickfix(vim.fn.getcwd())
+vim.fn.getqflist = get
+vim.fn.setqflist({}, "f")
+return { item.text, _G.copied }
+"""
+
+
+def test_a_long_quickfix_list(tools: DirectTools) -> None:
+    text, copied = tools.nvim.lua(QUICKFIX)
+    lines = text.splitlines()
+    assert (len(lines), lines[-1]) == (501, "(and 1500 more entries)")
+    assert max(map(len, lines)) < 2100
+    assert copied == 500
+
+
+def test_a_server_may_name_an_encoding_that_there_is_not(tools: DirectTools) -> None:
+    encode = "for _, one in ipairs(vim.lsp.get_clients({ name = 'fake' })) do one.offset_encoding = ... end"
+    tools.server.replies(DEFINITION, place(tools.project / "main.py", 0, 5))
+    tools.server.replies(ACTION, [{"title": "Good"}])
+    tools.nvim.lua(SET, [1])
+    for encoding in ("utf-9", 5, [], "utf-16"):
+        tools.nvim.lua(encode, encoding)
+        assert tools.definition() == ["main.py:1:6: from shapes import area"], encoding
+        assert tools.lines("code_action", path=tools.main, line=2) == ["Good, by fake"], encoding
+    tools.nvim.lua(SET, [])
+
+
 PUBLISH = """
 local client = vim.lsp.get_clients({ name = "fake" })[1]
 local ok, err = pcall(client.handlers["textDocument/publishDiagnostics"], nil, ..., { client_id = client.id })

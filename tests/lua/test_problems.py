@@ -23,10 +23,12 @@ vim.lsp.start({
       request = function(method, params, done, replied)
         one.said[#one.said + 1] = method
         local id, results = #one.said, { initialize = { capabilities = capabilities } }
-        results["textDocument/diagnostic"] = { kind = "full", items = {} }
+        results["textDocument/diagnostic"] = _G.pulled or { kind = "full", items = {} }
         vim.schedule(function()
           done(nil, results[method])
-          replied(id)
+          if replied then
+            replied(id)
+          end
         end)
         return true, id
       end,
@@ -178,6 +180,34 @@ def test_who_is_still_busy_is_awaited(nvim: LuaEditor, start: Callable[..., None
     nvim.lua(progress, "end")
     nvim.lua(BEGIN, 60_000)
     assert until_settled(nvim) == (True, [])
+
+
+GOOD = {"range": {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 1}}, "message": "good"}
+ODD: list[Any] = [
+    5,
+    "x",
+    {"kind": "full", "items": 5},
+    {"kind": 5},
+    {"kind": "full", "items": [5, {"range": []}, GOOD]},
+]
+
+
+def test_what_is_answered_for_a_hidden_file_may_be_anything(nvim: LuaEditor, start: Callable[..., None]) -> None:
+    nvim.lua('require("acp_nvim.problems.settling")')
+    start(diagnosticProvider={"interFileDependencies": False, "workspaceDiagnostics": False})
+    nvim.wait_until(lambda: "textDocument/diagnostic" in said(nvim), what="Neovim to ask for what is visible")
+    hidden = nvim.lua("local nr = vim.api.nvim_get_current_buf(); vim.cmd.enew({ bang = true }); return nr")
+    for one in ODD:
+        count = said(nvim).count("textDocument/diagnostic")
+        nvim.lua("_G.pulled = ...", one)
+        nvim.api("buf_set_lines", hidden, 0, 0, True, ["more"])
+        nvim.lua(BEGIN.replace("vim.api.nvim_get_current_buf()", str(hidden)), 60_000)
+        assert until_settled(nvim) == (True, []), one
+        assert said(nvim).count("textDocument/diagnostic") == count + 1, one
+    assert nvim.printed() == ""
+    assert nvim.lua("return vim.tbl_map(function(one) return one.message end, vim.diagnostic.get(...))", hidden) == [
+        "good"
+    ]
 
 
 def test_who_publishes_when_asked_is_asked_once_for_a_hidden_file(nvim: LuaEditor, start: Callable[..., None]) -> None:

@@ -195,7 +195,11 @@ local function diagnostics(bufnr, line)
   for _, one in pairs(vim.diagnostic.count(bufnr, where)) do
     count = count + one
   end
-  return count <= ACTION_DIAGNOSTICS and vim.lsp.diagnostic.from(vim.diagnostic.get(bufnr, where)) or {}
+  if count > ACTION_DIAGNOSTICS then
+    return {}
+  end
+  local ok, found = pcall(vim.lsp.diagnostic.from, vim.diagnostic.get(bufnr, where)) -- of whoever set them
+  return ok and found or {}
 end
 
 ---@param line integer from 1
