@@ -13,7 +13,9 @@ The test listens on the Unix socket, and sends commands as JSON, one a line; eac
   `ask` is a file that is read through the client: when that is answered, the client knows that the call has begun, or
   has ended, before anything else changes.
 - `{"do": "work", "path", "data" (base64; null: delete)}`: its own process writes a file, and tells nothing.
-- `{"do": "terminal", "argv"}`: runs a command through the client to its end.
+- `{"do": "terminal", "argv", "cwd"?}`: runs a command through the client to its end.
+- `{"do": "tell", "updates"}`: these updates of the session, each an object; `{"do": "ask", "method", "params"}`: that
+  request of the session gives its result.
 """
 
 from __future__ import annotations
@@ -129,10 +131,18 @@ class Obedience:
             os.makedirs(os.path.dirname(path), exist_ok=True)
             write_bytes(path, base64.b64decode(data), None, in_place)
 
-    def do_terminal(self, argv: list[str]) -> None:
-        terminal = self._request("terminal/create", command=argv[0], args=argv[1:])["terminalId"]
+    def do_terminal(self, argv: list[str], **more: object) -> None:
+        terminal = self._request("terminal/create", command=argv[0], args=argv[1:], **more)["terminalId"]
         for what in ("wait_for_exit", "release"):
             self._request(f"terminal/{what}", terminalId=terminal)
+
+    def do_tell(self, updates: list[Json]) -> None:
+        assert self._agent is not None
+        for update in updates:
+            self._agent.update(self._session, update)
+
+    def do_ask(self, method: str, params: Json) -> Json:
+        return self._request(method, **params)
 
     # The wire
 
