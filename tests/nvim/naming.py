@@ -112,10 +112,10 @@ class Stage:
         self._agent.tell("tell", updates=[text(f"\n{mark}\n")])
         self.nvim.wait_until(lambda: self.nvim.lua(SAID, self.nvim.chat_buffer(), mark), what=f"the chat to say {mark}")
 
-    def allowed(self, what: Callable[[], Any]) -> Any:
-        """The result of what the agent is asked to do, for which the user is asked, and allows it."""
+    def allowed(self, what: Callable[[], Any], hint: Callable[[], str] = str) -> None:
+        """The agent does that, for which the user is asked, and allows it; `hint` says what came instead."""
         what()
-        asked = self.nvim.wait_until(lambda: self.nvim.lua(ASKED), what="a request")
+        asked = self.nvim.wait_until(lambda: self.nvim.lua(ASKED), what=lambda: f"a request{hint()}")
         self.nvim.lua("naming.tidy()")
         allow = next(one["option_id"] for one in asked["options"] if one["kind"] == "allow_once")
         assert self.nvim.lua(ANSWER, asked["id"], allow) is True
@@ -126,8 +126,11 @@ class Stage:
 
     def allowed_tool(self, name: str, /, **arguments: Any) -> str:
         """The same of a tool for which the user is asked."""
-        begun = []
-        self.allowed(lambda: begun.append(self._mcp.start("tools/call", {"name": name, "arguments": arguments})))
+        begun: list[int] = []
+        self.allowed(
+            lambda: begun.append(self._mcp.start("tools/call", {"name": name, "arguments": arguments})),
+            lambda: f" of {name}, not {self._text(self._mcp.finish(begun[0], 1.0))}",
+        )
         return self._text(self._mcp.finish(begun[0]))
 
     @staticmethod
@@ -352,7 +355,8 @@ class Play:
         stage.tool("terminal_output", name=self.names[0])
         stage.tool("code_action", path=some, line=1)
         stage.tool("rename", path=str(self.directory / "missing") + self.names[0], line=1, symbol="one", new_name="x")
-        stage.allowed_tool("rename", path=some, line=1, symbol="one", new_name="x" + self.names[0])
+        new_name = "x" + "".join(filter(str.isprintable, self.names[0]))  # any other is refused
+        stage.allowed_tool("rename", path=some, line=1, symbol="one", new_name=new_name)
         self.expected[some] = "xne" + self.expected[some][3:]
 
     def completion(self) -> None:
