@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from acp_nvim.acp import field_limits as limits
 from acp_nvim.acp.answers import Asked, PermissionAsked, PermissionOption
-from acp_nvim.acp.decoding import decode
+from acp_nvim.acp.decoding import decode_whole
 from acp_nvim.acp.elicitation import AnyField, Choice, ChoicesField, ElicitationAsked, TextField, form
 from acp_nvim.acp.fields import Id, Maybe, Name, Text, Title, Value, Wire, Word, Words, cut, exact, given, left
 from acp_nvim.acp.schema_common import CreateElicitationResponse, RequestPermissionResponse, SelectedPermissionOutcome
@@ -105,7 +105,7 @@ class Cursor:
 
     def question(self, params: msgspec.Raw) -> Extended:
         """Decode questions with options; they become a form."""
-        said = decode(params, _Questions)
+        said = decode_whole(params, _Questions)
         if len({one.id for one in said.questions}) < len(said.questions):
             raise msgspec.ValidationError("two questions have the same id - at `$.questions`")
         what = form(tuple(map(_field, said.questions)))
@@ -119,7 +119,7 @@ class Cursor:
 
     def plan(self, params: msgspec.Raw) -> Extended:
         """Decode a plan that waits for the user's approval; its to-dos become the plan of the session."""
-        said = decode(params, _Plan)
+        said = decode_whole(params, _Plan)
         name = given(said.name) or "a plan"
         options = [
             PermissionOption(ACCEPT, "Accept the plan", "allow_once"),
@@ -141,7 +141,7 @@ class Cursor:
 
     def todos(self, params: msgspec.Raw) -> Extended:
         """Decode a new to-do list, or changes of the last one (`merge`)."""
-        said = decode(params, _Todos)
+        said = decode_whole(params, _Todos)
         merge, dropped = given(said.merge) is True, left(said, "todos")
         return Extended(
             session_id=given(said.session_id),

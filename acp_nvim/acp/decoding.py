@@ -45,6 +45,27 @@ def decode(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
         raise msgspec.ValidationError("JSON that is nested too deeply") from error
 
 
+class TooLargeError(msgspec.ValidationError):
+    """A request has a member beyond its bound; the text names the member and the bound."""
+
+
+def decode_whole(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
+    """Decode the parameters of a request like `decode`, but cut nothing. Raises `TooLargeError`, too.
+
+    What is done, or answered, would be something else than the agent has asked for.
+    """
+    decoded = decode(raw, kind)
+    beyond = left_out(decoded)
+    if not beyond:
+        return decoded
+    try:
+        decoders.decode(raw, kind)
+    except msgspec.ValidationError as error:
+        if "length <=" in str(error):
+            raise TooLargeError(str(error)) from error
+    raise TooLargeError(", ".join(beyond))
+
+
 def _was_cut(raw: bytes | msgspec.Raw, decoded: Any) -> bool:
     """Return whether parts of a message were dropped while it arrived, which its outermost object tells, too."""
     if isinstance(decoded, Wire):
@@ -89,6 +110,8 @@ def left_out(value: Any) -> list[str]:
     """Return complaints about members that were cut."""
     if isinstance(value, list):
         return list(dict.fromkeys(words for one in value for words in left_out(one)))
+    if isinstance(value, dict):
+        return left_out([one for one in value.values() if isinstance(one, Wire)])
     if not isinstance(value, Wire):
         return []
     missing = value.left_out if isinstance(value.left_out, dict) else {}

@@ -24,7 +24,7 @@ from acp_nvim.acp.answers import (
     Steered,
 )
 from acp_nvim.acp.auth_status import auth_status_words
-from acp_nvim.acp.decoding import decode, salvage
+from acp_nvim.acp.decoding import decode, decode_whole, salvage
 from acp_nvim.acp.elicitation import REQUEST_BYTES
 from acp_nvim.acp.fields import given
 from acp_nvim.acp.schema_common import ContentBlock
@@ -120,7 +120,9 @@ class Dialect(ABC):
         """Decode a request of the agent: its session id, if any, and the request. `method` is one of `requests`."""
         if method == "elicitation/create" and len(params) > REQUEST_BYTES:
             raise msgspec.ValidationError(f"a question of {len(params)} bytes is too large to be shown")
-        decoded = decode(params, self._request_params[method])
+        # of a permission, what was cut is told, and the rest can only be rejected
+        read = decode if method == "session/request_permission" else decode_whole
+        decoded = read(params, self._request_params[method])
         asked = self._translate_request(method, decoded)  # first: it refuses an unknown kind, which has no session id
         if isinstance(asked, PermissionAsked):
             beyond, meta = unknown_members(params, decoded)

@@ -208,6 +208,10 @@ class ToolCall(msgspec.Struct, kw_only=True):
                 changed = changed or name not in _HIDDEN
         return changed
 
+    def note_lost(self) -> None:
+        """Note that any part of it may be missing, until the agent sends that part again."""
+        self.lacks_title = self.lacks_content = self.lacks_input = True
+
     def append(self, item: Item) -> None:
         """Add an item at the end of the content (`tool_call_content_chunk` of version 2)."""
         self.content.append(item)

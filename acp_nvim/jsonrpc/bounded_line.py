@@ -52,11 +52,12 @@ class _Container(msgspec.Struct):
 class BoundedLine:
     """One JSON text, fed in pieces; `kept` is the bounded text, which is JSON if the input is.
 
-    With `whole_strings` no string is cut. Raises `TooMuchError`.
+    `was_cut`: something was dropped from it. With `whole_strings` no string is cut. Raises `TooMuchError`.
     """
 
     def __init__(self, whole_strings: bool = False) -> None:
         self.kept = bytearray()
+        self.was_cut = False
         self._whole_strings = whole_strings
         self._stack: list[_Container] = []
         self._values = 0
@@ -125,7 +126,7 @@ class BoundedLine:
             starts = (match.start() for match in _STRING_OR_COMMA.finditer(segment) if match[0] == b",")
             excess = next(islice(starts, allowed, None))
             del self.kept[len(self.kept) - len(segment) + excess :]
-            self._dropping = 1
+            self._dropping, self.was_cut = 1, True
 
     def _open(self, byte: bytes) -> None:
         if self._dropping:
@@ -165,7 +166,7 @@ class BoundedLine:
         if inner.is_object:
             members = b",".join(b"%b:%d" % item for item in inner.left.items())
             self.kept += b',"%b":{%b}' % (LEFT_OUT.encode(), members)
-        elif not self._stack:
+        elif not self._stack and inner.left[_NO_KEY]:  # not only something inside of a message
             raise TooMuchError(f"a batch of more than {LIST_ENTRIES:,} messages")
         if self._stack:
             around = self._stack[-1]
@@ -220,7 +221,7 @@ class BoundedLine:
             self._string += len(text)
             self.kept += text
             return
-        self._string = STRING_BYTES
+        self._string, self.was_cut = STRING_BYTES, True
         if not self._cut:
             self._drop_half_character()
         self._cut += len(text.translate(None, _CONTINUATION)) - sum(len(one) - 1 for one in _ESCAPE.findall(text))

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from acp_nvim import decoders
-from acp_nvim.jsonrpc.framing import Line
+from acp_nvim.jsonrpc.framing import CutLine, Line
 from acp_nvim.jsonrpc.messages import ABSENT, Incoming, Invalid
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import BATCH_ENTRIES, NESTED, READ_BYTES, SCANNED_BYTES
@@ -69,7 +69,12 @@ def in_utf8(lines: list[Line]) -> list[Line]:
     """Return the lines with U+FFFD in place of bytes that are not UTF-8."""
     if _is_utf8(lines[0] if len(lines) == 1 else b"\n".join(lines)):
         return lines
-    return [line if _is_utf8(line) else line.decode("utf-8", "replace").encode() for line in lines]
+    return [line if _is_utf8(line) else _replaced(line) for line in lines]
+
+
+def _replaced(line: Line) -> Line:
+    text = line.decode("utf-8", "replace").encode()
+    return CutLine(text) if isinstance(line, CutLine) else text
 
 
 def decode_line(line: Line) -> Message | list[Message]:

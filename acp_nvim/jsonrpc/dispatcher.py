@@ -24,7 +24,7 @@ from acp_nvim.jsonrpc.decoding import (
     narrowed,
     require_shallow,
 )
-from acp_nvim.jsonrpc.framing import Line, SkippedLine
+from acp_nvim.jsonrpc.framing import CutLine, Line, SkippedLine
 from acp_nvim.jsonrpc.messages import ABSENT, NULL, CancelRules, Incoming, Invalid, RpcError, show
 from acp_nvim.jsonrpc.requests import Answer, BatchAnswers, PendingCalls, Reply, Serving
 from acp_nvim.lazy import pattern
@@ -43,6 +43,8 @@ MAX_COMPLAINTS: Final = 20
 """Error answers without an id that one peer gets: it may answer each with another malformed message."""
 BATCH_ANSWER_SECONDS: Final = 5.0
 """Time to wait for all answers to a batch array; after that those that are there are sent."""
+
+_CUT: Final = f"a list of more than {LIST_ENTRIES:,} entries, or a text of more than {STRING_BYTES:,} bytes"
 
 _P = ParamSpec("_P")
 _MEANT_AS_MESSAGE: Final = pattern(rb"(?:\xef\xbb\xbf)?\s*(?:\{|\[\s*\{)")
@@ -66,8 +68,8 @@ class Handler(Protocol):
     def odd(self, words: str) -> None:
         """Log a fault of the peer that was tolerated; `words` describe it."""
 
-    def lost(self, words: str) -> None:
-        """Tell the user that a message was dropped (too large, nested too deeply)."""
+    def lost(self, words: str, is_news: bool = False) -> None:
+        """Tell the user that a message was dropped (too large, nested too deeply); `is_news`: no request or answer."""
 
     def bug(self, error: Exception) -> None:
         """Tell the user that the client failed to handle a message."""
@@ -122,6 +124,8 @@ class Dispatcher:
                 if SHALLOW_BYTES < len(line) <= BOUNDED_BYTES:
                     require_shallow(line)
                 message = decode_plain(line)
+                if type(line) is CutLine:
+                    _mark_cut([message])
             except UNDECODABLE:
                 self.guard("taking an odd line", self._take_odd, line)
             else:
@@ -194,8 +198,13 @@ class Dispatcher:
             ends = bytes(line[:ENVELOPE_HEAD_BYTES]), bytes(line[-ENVELOPE_TAIL_BYTES:])
             self._give_up(envelope_of(*ends), "a message is nested too deeply")
         except UNDECODABLE as error:
-            self._take_malformed(line, error)
+            if isinstance(line, CutLine):
+                self._give_up(envelope_of(bytes(line[:ENVELOPE_HEAD_BYTES])), f"{_CUT}, and it cannot be read: {error}")
+            else:
+                self._take_malformed(line, error)
         else:
+            if isinstance(line, CutLine):
+                _mark_cut(found if isinstance(found, list) else [found])
             if isinstance(found, list):
                 self._take_batch(found)
             elif isinstance(found, Incoming):
@@ -215,7 +224,8 @@ class Dispatcher:
 
     def _give_up(self, seen: Envelope, words: str) -> None:
         """Drop a message that is beyond a bound, and end the request or the call that depends on it."""
-        self.guard("telling what was lost", self._handler.lost, words)
+        is_news = seen.id is ABSENT and not seen.is_answer
+        self.guard("telling what was lost", self._handler.lost, words, is_news)
         if seen.is_request and seen.id is not ABSENT:
             self._send(messages.encode_error(seen.id, RpcError(messages.INVALID_REQUEST, words)))
         elif seen.is_answer:
@@ -248,9 +258,8 @@ class Dispatcher:
         elif bytes(memoryview(message.id)[:1]) in (b"{", b"[", b"t", b"f"):
             self._refuse(Invalid("an id is a string, a number or null", message.id), reply)
         elif message.left_out is not ABSENT:  # a request that was cut must not be executed
-            words = f"a list of more than {LIST_ENTRIES:,} entries, or a text of more than {STRING_BYTES:,} bytes"
-            reply(messages.encode_error(message.id, RpcError(messages.INVALID_PARAMS, f"{method}: {words}")))
-            self.guard("telling what was lost", self._handler.lost, words)
+            reply(messages.encode_error(message.id, RpcError(messages.INVALID_PARAMS, f"{method}: {_CUT}")))
+            self.guard("telling what was lost", self._handler.lost, _CUT)
         elif found:  # the user would be shown something else than the agent has sent
             error = RpcError(messages.INVALID_PARAMS, f"{method}: {_too_wide(found)}")
             reply(messages.encode_error(message.id, error))
@@ -328,6 +337,14 @@ class Dispatcher:
             self.odd(f"an answer to no call of ours (id {show(message.id)}): {words}")
         elif (message.error is ABSENT) is (message.result is ABSENT):
             self.odd(f"an answer should have either a result or an error (id {call_id}): taken for {words}")
+
+
+def _mark_cut(messages_of_line: Sequence[Message]) -> None:
+    """Have at least one message of a line from which something was dropped tell that: all of them if none does."""
+    found = [one for one in messages_of_line if isinstance(one, Incoming)]
+    if all(one.left_out is ABSENT for one in found):
+        for one in found:
+            one.left_out = NULL
 
 
 def _too_wide(found: list[str]) -> str:

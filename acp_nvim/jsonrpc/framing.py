@@ -20,6 +20,10 @@ Line = bytes | bytearray
 """One whole line without its newline; it is not modified any more."""
 
 
+class CutLine(bytearray):
+    """A line from which something beyond a bound was dropped, whatever the line itself says of that."""
+
+
 class SkippedLine(NamedTuple):
     """A line beyond a bound: its first and last bytes, and its size in bytes; `why` if not because of its size."""
 
@@ -80,6 +84,8 @@ class LineFramer:
         for piece in ended:
             self._keep(piece)
             whole = self._begun if self._long is None else self._long.end()
+            if self._long is not None and self._long.was_cut:
+                whole = CutLine(whole)
             found.append([whole] if self._skipping is None else self._skipping)
             self._begun, self._long, self._skipping = bytearray(), None, None
         return found

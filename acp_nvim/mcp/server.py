@@ -149,7 +149,7 @@ class McpClient:
         """Log a fault of the client that was tolerated."""
         log.warning("MCP client: %s", words)
 
-    def lost(self, words: str) -> None:
+    def lost(self, words: str, is_news: bool = False) -> None:
         """Log that a message was dropped; the client gets an error for a request."""
         log.warning("MCP client: %s", words)
 

@@ -113,8 +113,10 @@ class Conversation(PeerSession):
         """Return the error for a request if `most` of its kind wait already; notify the user once in a turn."""
         return self.requests.refusals.refuse(what, most)
 
-    def on_trouble(self, failure: Failure) -> None:
-        """Report a lost or malformed message, once for each kind."""
+    def on_trouble(self, failure: Failure, is_news: bool = False) -> None:
+        """Report a lost or malformed message, once for each kind; `is_news`: it may have been about a tool call."""
+        if is_news:
+            self.presenter.transcript.note_lost()
         if self._warnings.is_news(failure):
             self.presenter.notice(failure.severity, str(failure))
 

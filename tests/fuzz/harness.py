@@ -94,7 +94,7 @@ class _Handler:
         assert isinstance(words, str)
         assert len(words) <= 1_000
 
-    def lost(self, words: str) -> None:
+    def lost(self, words: str, is_news: bool = False) -> None:
         self.losses += 1
 
     def bug(self, error: Exception) -> None:

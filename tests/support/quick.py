@@ -14,8 +14,10 @@ SLOW: Final = frozenset(
         "core/acp/schema/test_broken",
         "core/acp/schema/test_bounds",
         "core/acp/schema/test_received",
+        "core/acp/schema/test_whole_requests",
         "core/jsonrpc/test_any_stream",
         "core/jsonrpc/test_bounded_sizes",
+        "core/jsonrpc/test_cut_requests",
         "core/permissions/test_input_paths",
         "core/permissions/test_shells_agree",
         "core/review/test_ledger_properties",
@@ -36,6 +38,7 @@ SLOW: Final = frozenset(
         "lua/test_window_buffers",
         # many processes, or waits for the clock of a file system
         "core/acp/test_tool_call",
+        "core/process/test_forked_guard",
         "core/replay/test_recordings_live",
         "core/session/test_at_address",
         "core/session/test_command_permissions",

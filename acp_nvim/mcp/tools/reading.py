@@ -49,7 +49,9 @@ class Show(Arguments):
 
     path: Path
     line: Line
-    note: Annotated[str | None, Meta(description="One sentence for the user.")] = None
+    note: Annotated[
+        Annotated[str, Meta(max_length=NOTE_CHARS)] | None, Meta(description="One sentence for the user.")
+    ] = None
 
 
 class TerminalOutput(Arguments):
@@ -119,7 +121,7 @@ async def show(place: Workplace, arguments: Show) -> Lines:
     _, lines = await _lines(place, path)
     if arguments.line > max(len(lines), 1):
         raise ToolError(f"{place.roots.name(path)} has only {len(lines)} lines.")
-    place.show(path, arguments.line, arguments.note[:NOTE_CHARS] if arguments.note else None)
+    place.show(path, arguments.line, arguments.note or None)
     return Lines([f"{place.roots.name(path)}:{arguments.line} is shown."])
 
 

@@ -26,8 +26,8 @@ class PeerSession(Protocol):
     def on_caught_up(self) -> None:
         """All messages of the agent so far were handed over."""
 
-    def on_trouble(self, failure: Failure) -> None:
-        """Report a message of the agent that was malformed or lost."""
+    def on_trouble(self, failure: Failure, is_news: bool = False) -> None:
+        """Report a message of the agent that was malformed or lost; `is_news`: it may have been about a tool call."""
 
     def on_bug(self, error: Exception) -> None:
         """Report a bug of this plugin that concerns the session."""

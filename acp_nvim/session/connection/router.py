@@ -11,9 +11,10 @@ import msgspec
 
 from acp_nvim import decoders
 from acp_nvim.acp.answers import Asked
+from acp_nvim.acp.decoding import TooLargeError
 from acp_nvim.acp.dialect import Dialect
 from acp_nvim.acp.elicitation import ElicitationAsked
-from acp_nvim.acp.updates import MessageChunk, Update
+from acp_nvim.acp.updates import MessageChunk, ToolCallChanged, Update
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
@@ -43,6 +44,14 @@ EARLY_BYTES: Final = 32 * 1024 * 1024
 
 class _Envelope(msgspec.Struct, rename="camel"):
     session_id: str
+
+
+class _Kind(msgspec.Struct, rename="camel"):
+    session_update: str
+
+
+class _Update(msgspec.Struct):
+    update: _Kind
 
 
 class MessageRouter:
@@ -215,10 +224,13 @@ class MessageRouter:
             session.on_trouble(failure)
         try:
             session_id, rest = self.dialect.rest_of_update(params)
+            if isinstance(rest, ToolCallChanged):
+                rest.patch.lacks_content = True
             if self._has_room_for(session_id, len(params)):
                 self.flush((session_id, measured(rest, params)))
         except msgspec.DecodeError:
-            return
+            if session is not None and _is_about_a_call(params):
+                session.on_trouble(failure, True)
 
     def _session_of(self, params: msgspec.Raw) -> PeerSession | None:
         """Find the session of a message that is not decoded."""
@@ -258,7 +270,7 @@ class MessageRouter:
             else:
                 owner, work = self._held(method, session_id or "", asked)
         except msgspec.DecodeError as error:
-            raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
+            raise self._refused(method, params, error) from error
         except RpcError:
             raise
         except Exception as error:
@@ -274,7 +286,7 @@ class MessageRouter:
             said = self.others.requests[method](params)
             session_id = session_with(said, self.sessions)
         except (msgspec.DecodeError, LookupError) as error:
-            raise RpcError(INVALID_PARAMS, f"{method}: {error}") from error
+            raise self._refused(method, params, error) from error
         session = self.sessions.get(session_id)
         if session is None or not session.is_open:
             raise RpcError(INVALID_PARAMS, f"{method}: unknown sessionId {session_id!r}")
@@ -291,6 +303,13 @@ class MessageRouter:
         self._unanswered += 1
         self._unanswered_bytes += len(params)
         return self._watched(method, session.on_bug, answered(said, work), len(params))
+
+    def _refused(self, method: str, params: msgspec.Raw, error: Exception) -> RpcError:
+        """Return the error for a request that cannot be decoded; tell the user if that is because of its size."""
+        session = self._session_of(params)
+        if session is not None and isinstance(error, TooLargeError):
+            session.on_trouble(failures.lost_message(self._name, f"{method}: {error}"))
+        return RpcError(INVALID_PARAMS, f"{method}: {error}")
 
     def _held(self, method: str, session_id: str, asked: Asked) -> tuple[OnFailure, Awaitable[Any]]:
         """Hold a request for a session that may be open soon. Raises `RpcError` if there is none."""
@@ -352,10 +371,18 @@ class MessageRouter:
             with contained("telling of a failure", lambda _: None):
                 session.on_bug(error)
 
-    def lost(self, words: str) -> None:
-        """Report a message that was too large to all sessions of this agent."""
+    def lost(self, words: str, is_news: bool = False) -> None:
+        """Report a message that was too large to all sessions of this agent; `is_news`: it may have been an update."""
         self.flush()
         failure = failures.lost_message(self._name, words)
         for session in list(self.sessions.values()):
             with contained("telling of a lost message", session.on_bug):
-                session.on_trouble(failure)
+                session.on_trouble(failure, is_news)
+
+
+def _is_about_a_call(params: msgspec.Raw) -> bool:
+    """Whether a malformed update may be one of a tool call."""
+    try:
+        return decoders.decode(params, _Update).update.session_update.startswith("tool_call")
+    except msgspec.DecodeError:
+        return True

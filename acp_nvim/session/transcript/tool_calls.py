@@ -72,6 +72,7 @@ class ToolCalls:
         self._calls: dict[str, int] = {}
         self._turn_calls: dict[str, bool] = {}  # whether the turn made the call, or only updated an earlier one
         self._shown_in: dict[int, dict[int, None]] = {}  # terminal -> the blocks of the calls that show it
+        self._has_lost = False  # a message since the user's last prompt
         self._stale: dict[int, None] = {}  # the blocks of calls that changed since they were published; ordered
 
     def tool_call(self, changed: ToolCallChanged) -> tuple[ToolCall, bool]:
@@ -104,6 +105,17 @@ class ToolCalls:
     def is_full(self) -> bool:
         """Whether the turn has as many blocks as `TURN_BLOCKS`."""
         return self._new_blocks >= TURN_BLOCKS
+
+    def note_lost(self) -> None:
+        """Note that a message was lost: it may have been about any unfinished call, or have announced another one.
+
+        Of such a call, permission requests show that a part is missing, and nobody can allow them.
+        """
+        self._has_lost = True
+        for number in self._calls.values():
+            call = self._call_at(number).call
+            if not call.finished:
+                call.note_lost()
 
     def add_content(self, added: ToolCallContentAdded) -> None:
         """Append an item to the content of a tool call."""
@@ -191,6 +203,8 @@ class ToolCalls:
             self._turn_calls.setdefault(tool_call_id, False)
             return number, self._call_at(number), False
         block = CallBlock(ToolCall(tool_call_id=tool_call_id), self.clock())
+        if self._has_lost and not announced:
+            block.call.note_lost()
         number = self._calls[tool_call_id] = self._add(block)
         self._turn_calls[tool_call_id] = True
         return number, block, True

@@ -195,6 +195,7 @@ class Transcript(ToolCalls):
         self._plans.clear()
         if prompted:
             self._new_blocks = self._new_plans = self.new_requests = self._shown_bytes = 0
+            self._has_lost = False
             self._text.begin()
         self._open_message = None
 

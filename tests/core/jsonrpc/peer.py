@@ -109,7 +109,7 @@ class RecordingHandler:
         """See `Handler`."""
         self.oddities.append(words)
 
-    def lost(self, words: str) -> None:
+    def lost(self, words: str, is_news: bool = False) -> None:
         """See `Handler`."""
         self.losses.append(words)
 

@@ -77,6 +77,77 @@ async def test_who_cannot_reject_it_is_not_asked(tmp_path: Path) -> None:
         assert host.of(events.Permission) == []
 
 
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else 0
+
+
+LOST: dict[str, list[dict[str, Any]]] = {
+    "an update that is nested too deeply": [{"sessionUpdate": "tool_call_update", "rawInput": nested(250)}],
+    "an update whose kind comes late": [{"rawInput": nested(250), "sessionUpdate": "tool_call_update"}],
+    "a place with a path that is too long": [
+        {"sessionUpdate": "tool_call_update", "toolCallId": "c", "locations": [{"path": "x" * 5000}]}
+    ],
+    "a content of which nothing can be read": [{"sessionUpdate": "tool_call_update", "toolCallId": 5}],
+}
+
+
+@pytest.mark.parametrize("what", LOST)
+@pytest.mark.parametrize("announced", [True, False])
+async def test_a_call_of_which_a_message_was_lost_can_only_be_rejected(
+    tmp_path: Path, what: str, announced: bool
+) -> None:
+    async with inner_host(tmp_path, v2=False, permissions={"rules": [{"action": "allow"}]}) as host:
+        if announced:
+            host.agent.update(sessionUpdate="tool_call", toolCallId="c", title="T", kind="execute")
+        for update in LOST[what]:
+            host.agent.update(**update)
+        params = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": [ALLOW, REJECT]}
+        host.agent.say({"id": 1, "method": "session/request_permission", "params": params})
+        await host.editor.until("a question", lambda: host.of(events.Permission))
+        request = host.of(events.Permission)[-1].request
+        assert "a part of the content" in (request.left_out or "")
+        assert [one.option_id for one in request.options] == ["reject"]
+        assert host.of(PermissionAuto) == []
+
+
+async def test_a_call_that_is_told_again_as_a_whole_can_be_allowed(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        host.agent.update(sessionUpdate="tool_call", toolCallId="c", title="T")
+        host.agent.update(sessionUpdate="tool_call_update", toolCallId="c", rawInput=nested(250))
+        whole = {"toolCallId": "c", "title": "T", "rawInput": {"command": "x"}, "content": [text("x")]}
+        params = {"sessionId": "s", "toolCall": whole, "options": [ALLOW, REJECT]}
+        host.agent.say({"id": 1, "method": "session/request_permission", "params": params})
+        await host.editor.until("a question", lambda: host.of(events.Permission))
+        request = host.of(events.Permission)[-1].request
+        assert request.left_out is None
+        assert "allow" in [one.option_id for one in request.options]
+
+
+async def test_a_lost_message_that_is_not_about_a_call_changes_nothing(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        host.agent.update(sessionUpdate="tool_call", toolCallId="c", title="T")
+        host.agent.update(sessionUpdate="agent_message_chunk", content=5)
+        deep = {"sessionId": "s", "path": "/a", "content": nested(250)}
+        host.agent.say({"id": 5, "method": "fs/write_text_file", "params": deep})
+        params = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": [ALLOW, REJECT]}
+        host.agent.say({"id": 1, "method": "session/request_permission", "params": params})
+        await host.editor.until("a question", lambda: host.of(events.Permission))
+        request = host.of(events.Permission)[-1].request
+        assert request.left_out is None
+        assert "allow" in [one.option_id for one in request.options]
+        assert [one["id"] for one in host.agent.answers() if "error" in one] == [5]
+
+
+async def test_the_user_is_told_of_a_question_that_is_too_long(tmp_path: Path) -> None:
+    async with inner_host(tmp_path, v2=False) as host:
+        schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+        params = {"sessionId": "s", "mode": "form", "message": "x" * 20_000, "requestedSchema": schema}
+        host.agent.say({"id": 1, "method": "elicitation/create", "params": params})
+        await host.editor.until("the answer", lambda: host.agent.answers())
+        assert "length <= 16384 - at `$.message`" in host.agent.answers()[-1]["error"]["message"]
+        assert [one.text for one in host.of(events.Notice) if "was lost" in one.text and "16384" in one.text]
+
+
 async def test_many_items_are_all_shown(tmp_path: Path) -> None:
     async with inner_host(tmp_path, v2=False) as host:
         call = {"toolCallId": "c", "content": [text(f"item {number}") for number in range(300)]}
