@@ -30,6 +30,11 @@ M.ways = {
   code = function(file, win) require("acp_nvim.windows.open").show(file, win) end,
   leave = function(file, win) require("acp_nvim.hunks.shadow").leave(api.nvim_win_get_buf(win), file, false) end,
   compare = function(file) file_check.compare(file) end,
+  compare_shown = function(file, win)
+    file_check.without({ file }, function() api.nvim_win_set_buf(win, file) end)
+    vim.wo[win].eventignorewin = vim.go.eventignorewin -- the window has the options that the buffer had last
+    file_check.compare(file)
+  end,
   track = function(file) require("acp_nvim.buffers").read(api.nvim_buf_get_name(file), "") end,
   roots = function(file)
     require("acp_nvim.buffers").set_roots(1, { vim.fs.dirname(api.nvim_buf_get_name(file)) })
@@ -39,7 +44,9 @@ M.ways = {
     vim.cmd("silent! tabonly! | silent! only!")
     local doomed = api.nvim_create_buf(false, true)
     api.nvim_win_set_buf(0, doomed)
-    vim.fn.setreg("#", file)
+    for _, info in ipairs(vim.fn.getbufinfo({ buflisted = 1 })) do
+      if info.bufnr ~= file then vim.cmd("silent! bwipeout! " .. info.bufnr) end
+    end
     switch.delete(doomed)
   end,
 }
@@ -53,6 +60,16 @@ M.contexts = {
     for _, win in ipairs(api.nvim_list_wins()) do vim.wo[win].eventignorewin = "all" end
     vim.go.eventignorewin = "all"
     run()
+  end,
+  meanwhile = function(run)
+    local id = api.nvim_create_autocmd({ "BufLeave", "WinLeave" }, {
+      callback = function()
+        local path = api.nvim_buf_get_name(M.file)
+        if vim.fn.getftype(path) == "file" then vim.fn.writefile({ "again and again" }, path) end
+      end,
+    })
+    run()
+    api.nvim_del_autocmd(id)
   end,
   autocommand = function(run)
     local id = api.nvim_create_autocmd("User", { pattern = "Waits", callback = run })
@@ -131,19 +148,23 @@ WAYS = [
     "code",
     "leave",
     "compare",
+    "compare_shown",
     "track",
     "roots",
     "settle",
     "delete",
 ]
-CONTEXTS = ["plain", "noautocmd", "eventignorewin", "autocommand"]
+CONTEXTS = ["plain", "noautocmd", "eventignorewin", "autocommand", "meanwhile"]
+
+BUFFERS = [(False, False), (False, True), (True, False)]
+"""Whether an agent works on the file, which switches 'autoread' off, and 'autoread'."""
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_nothing_is_asked(editor: LuaEditor, state: str) -> None:
     editor.api("ui_attach", 80, 24, {})
     editor.lua(PREPARE)
-    kinds = itertools.product(WAYS, CONTEXTS, ((False, False), (False, True), (True, False)))
+    kinds = itertools.product(WAYS, CONTEXTS, BUFFERS)
     for number, (way, context, (is_tracked, autoread)) in enumerate(kinds):
         with case(f"{way} {context} tracked={is_tracked} autoread={autoread}"):
             path = editor.project / f"{state}{number}.txt"
@@ -157,6 +178,85 @@ def test_nothing_is_asked(editor: LuaEditor, state: str) -> None:
             assert editor.api("get_mode") == {"mode": "n", "blocking": False}
             assert (seen["done"], seen.get("err"), seen["warned"], seen["buftype"]) == (True, None, "", "")
             assert "E211" not in seen["said"]
-            assert on_disk is None or path.read_text() == on_disk
+            assert on_disk is None or path.read_text() in (on_disk, "again and again\n")
             assert state != "conflict" or (seen["lines"][0], seen["modified"]) == (UNSAVED, True)
             editor.lua("check.finish()")
+
+
+def test_telling_neovim_what_a_buffer_is_based_on_writes_nothing(editor: LuaEditor) -> None:
+    """Even where autocommands cannot run: the one that takes the place of writing the file is among them."""
+    editor.lua(PREPARE)
+    path = editor.project / "file.txt"
+    path.write_text(TEXT)
+    editor.lua("check.begin(...)", str(path), True, True, False)
+    others_change(path)
+    editor.lua('require("acp_nvim.buffers.file_check").with_autocommands = pcall')
+    editor.lua("check.go(...)", "settle", "noautocmd")
+    seen = editor.lua("return check.seen()")
+    assert (path.read_text(), seen["modified"], seen["buftype"]) == ("of others\n", True, "")
+
+
+@pytest.mark.parametrize(
+    ("state", "autoread", "words"),
+    [
+        ("conflict", False, "was changed on disk, too: :write asks first"),
+        ("changed", False, "was changed on disk: :edit reads it"),
+        ("changed", True, ""),
+        ("deleted", False, "was deleted on disk: :write creates it"),
+    ],
+)
+def test_a_message_takes_the_place_of_the_question(editor: LuaEditor, state: str, autoread: bool, words: str) -> None:
+    editor.lua(PREPARE)
+    path = editor.project / "file.txt"
+    path.write_text(TEXT)
+    editor.lua("check.begin(...)", str(path), False, state == "conflict", autoread)
+    STATES[state](path)
+    editor.lua("check.go(...)", "show", "plain")
+    editor.keys("")
+    assert editor.messages() == ([f"acp_nvim: file.txt {words}"] if words else [])
+    if autoread:
+        assert editor.lua("return check.seen()")["lines"] == ["of others"]
+
+
+def test_neovim_asks_the_user_as_always(editor: LuaEditor) -> None:
+    """What was shown unasked is compared when the user looks; nothing is suppressed for good."""
+    editor.api("ui_attach", 80, 24, {})
+    editor.lua(PREPARE)
+    path = editor.project / "file.txt"
+    path.write_text(TEXT)
+    editor.lua("check.begin(...)", str(path), False, True, False)
+    others_change(path)
+    editor.lua("check.go(...)", "show_unasked", "plain")
+    editor.rpc.notify("nvim_input", ":checktime<CR>")
+    editor.wait_until(lambda: editor.api("get_mode")["mode"] == "r?", what="Neovim's question")
+    editor.api("input", "O")
+    editor.wait_until(lambda: editor.api("get_mode")["mode"] == "n", what="the answer")
+    assert editor.lua("return check.seen()")["lines"][0] == UNSAVED
+
+
+@pytest.mark.parametrize("context", ["plain", "noautocmd", "autocommand"])
+def test_neovim_is_told_what_a_buffer_is_based_on_wherever_that_is(editor: LuaEditor, context: str) -> None:
+    editor.api("ui_attach", 80, 24, {})
+    editor.lua(PREPARE)
+    path = editor.project / "file.txt"
+    path.write_text(TEXT)
+    editor.lua("check.begin(...)", str(path), False, True, False)
+    others_change(path)
+    editor.lua("check.go(...)", "settle", context)
+    editor.lua("return check.seen()")
+    editor.keys(":checktime | buffer file.txt | write<CR>")
+    assert editor.api("get_mode") == {"mode": "n", "blocking": False}
+    assert path.read_text() == f"{UNSAVED}\n{TEXT}"
+
+
+def test_the_host_is_told_of_a_changed_file_that_is_followed(editor: LuaEditor) -> None:
+    """Also outside of the agent's directories: Neovim does not look whether it has changed."""
+    editor.lua(PREPARE)
+    path = editor.project / "file.txt"
+    path.write_text(TEXT)
+    editor.lua("check.begin(...)", str(path), False, False, False)
+    editor.lua('require("acp_nvim.buffers").set_roots(1, { "/nowhere" })')
+    others_change(path)
+    editor.lua("check.go(...)", "follow", "plain")
+    editor.wait_until(lambda: editor.sent("disk_changed"), what="the host to be told")
+    assert editor.sent("disk_changed") == [{"paths": [str(path)]}]

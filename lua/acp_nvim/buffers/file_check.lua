@@ -119,39 +119,45 @@ function M.unasked(run, bufnr)
   return suppressed, result
 end
 
----Runs a function so that autocommands run: with 'eventignore' and 'eventignorewin' empty, and within an autocommand
----that allows nested ones. Neovim may be waiting in an autocommand of the user, such as one that formats.
----@return boolean done false: autocommands are nested too deeply
-function M.with_autocommands(run)
-  local ignored, done = vim.o.eventignore, true
+---Runs a function with 'eventignore' and 'eventignorewin' empty.
+---@param run fun() raises no error
+local function with_all_events(run)
+  local ignored, windows = vim.o.eventignore, {}
   if ignored ~= "" then
     vim.o.eventignore = ""
   end
-  local windows = {}
   for _, win in ipairs(deaf_windows()) do
     windows[win] = vim.wo[win].eventignorewin
-    vim.wo[win].eventignorewin = ""
+    vim.wo[win][0].eventignorewin = ""
   end
-  if vim.fn.state("x") == "" then
-    pcall(run)
-  else
-    done = false
-    local function nested()
-      done = true
-      pcall(run)
-    end
-    local id = api.nvim_create_autocmd("User", { group = GROUP, pattern = "Nested", nested = true, callback = nested })
-    pcall(api.nvim_exec_autocmds, "User", { group = GROUP, pattern = "Nested", modeline = false })
-    pcall(api.nvim_del_autocmd, id)
-  end
+  run()
   for win, own in pairs(windows) do
     if api.nvim_win_is_valid(win) then
-      vim.wo[win].eventignorewin = own
+      vim.wo[win][0].eventignorewin = own
     end
   end
   if ignored ~= "" then
     vim.o.eventignore = ignored
   end
+end
+
+---Runs a function so that autocommands run: with 'eventignore' and 'eventignorewin' empty, and within an autocommand
+---that allows nested ones. Neovim may be waiting in an autocommand of the user, such as one that formats.
+---@return boolean done false: autocommands are nested too deeply
+function M.with_autocommands(run)
+  local done = false
+  local function now()
+    done = true
+    pcall(run)
+  end
+  with_all_events(function()
+    if vim.fn.state("x") == "" then
+      return now()
+    end
+    local id = api.nvim_create_autocmd("User", { group = GROUP, pattern = "Nested", nested = true, callback = now })
+    pcall(api.nvim_exec_autocmds, "User", { group = GROUP, pattern = "Nested", modeline = false })
+    pcall(api.nvim_del_autocmd, id)
+  end)
   return done
 end
 

@@ -111,7 +111,7 @@ function M.track(bufnr)
     return
   end
   local now = stamp.of(api.nvim_buf_get_name(bufnr))
-  tracked[bufnr] = { is_new = not now or file_check.is_new(bufnr), stamp = now }
+  tracked[bufnr] = { is_new = not now, stamp = now }
   M.take_autoread(bufnr)
   api.nvim_create_autocmd("FileChangedShell", {
     group = CHANGED,
