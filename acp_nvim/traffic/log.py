@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 
 from acp_nvim import __version__
 from acp_nvim.traffic.masking import Masker, known_secrets
+from acp_nvim.traffic.pieces import MessagePieces
 
 TRAFFIC_FILE_BYTES: Final = 32 * 1024 * 1024
 """Size at which a recording is rotated: days of work, and still small enough to be sent by mail."""
@@ -110,7 +111,7 @@ class TrafficLog:
     """
 
     def __init__(self, masker: Masker, file: RecordFile | None) -> None:
-        self._masker = masker
+        self._pieces = MessagePieces(masker)
         self._file = file
         self._start = time.monotonic()
 
@@ -121,7 +122,7 @@ class TrafficLog:
         header = {
             "traffic": FORMAT,
             "agent": masker.text(agent),
-            "command": masker.command(command),
+            "command": masker.lines(command),
             "cwd": masker.text(cwd),
             "started": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "version": __version__,
@@ -158,25 +159,26 @@ class TrafficLog:
             return
         seconds = time.monotonic() - self._start
         try:
-            name, value = self._member(line)
+            name, value = self._member(direction, line)
             record = b'{"time":%.3f,"direction":"%b","%b":%b}\n' % (seconds, direction.encode(), name, value)
             self._file.write(record)
         except Exception as error:  # must not end the connection
             logger.warning("traffic is no longer recorded in %s: %s", self.path, error)
             self.close()
 
-    def _member(self, line: bytes) -> tuple[bytes, bytes]:
+    def _member(self, direction: Literal["received", "sent"], line: bytes) -> tuple[bytes, bytes]:
         """Return the name and the encoded value of the record's member for a line."""
         line = line.strip()
         if len(line) > TRAFFIC_MESSAGE_BYTES:
             return b"omitted", b"%d" % len(line)
         try:
             value = json.loads(line.decode())
-            if b"\r" not in line and self._masker.clean(line):
+            masked = self._pieces.message(direction, value)
+            if masked == value and b"\r" not in line:
                 return b"message", line
-            return b"message", _encode(self._masker.value(value))
+            return b"message", _encode(masked)
         except (ValueError, RecursionError):
-            return b"line", _encode(self._masker.text(line.decode("utf-8", "replace")))
+            return b"line", _encode(self._pieces.line(direction, line.decode("utf-8", "replace")))
 
 
 def _encode(value: Any) -> bytes:

@@ -19,7 +19,8 @@ from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.peers import Peers
 from acp_nvim.session.connection.startup import Launch, in_terminal, path_map
 from acp_nvim.session.plain_words import reason
-from acp_nvim.traffic.masking import LEARNED, is_secret_variable
+from acp_nvim.traffic.masking import LEARNED
+from acp_nvim.traffic.secret_names import is_secret_variable
 from acp_nvim.ui.request_events import SignInTerminal
 
 log = logging.getLogger(__name__)

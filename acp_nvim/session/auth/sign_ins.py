@@ -318,7 +318,7 @@ def _view(definition: AgentDefinition, cwd: str, method: AuthMethod) -> MethodVi
     if method.kind == "terminal":
         from acp_nvim.traffic.masking import Masker  # 15 ms, rarely needed
 
-        command = without_secrets(shlex.join(Masker().command(launch(definition, cwd, method).argv)))
+        command = without_secrets(shlex.join(Masker().lines(launch(definition, cwd, method).argv)))
     return MethodView(method.method_id, method.name, method.kind, method.description, command, variables, method.link)
 
 

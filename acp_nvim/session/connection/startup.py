@@ -74,7 +74,7 @@ def in_terminal(
     """
     if not definition.prefix:
         return Launch(list(command), {**definition.env, **env})
-    from acp_nvim.traffic.masking import is_secret_variable  # rarely needed
+    from acp_nvim.traffic.secret_names import is_secret_variable  # rarely needed
 
     known = {name: value for name, value in definition.env.items() if not is_secret_variable(name)}
     words = [f"{name}={value}" for name, value in {**known, **env}.items()]

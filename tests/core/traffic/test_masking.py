@@ -15,11 +15,10 @@ from acp_nvim.traffic.masking import (
     LEARNED,
     MASK,
     Masker,
-    is_secret,
-    is_secret_variable,
     known_secrets,
     without_secrets,
 )
+from acp_nvim.traffic.secret_names import is_secret, is_secret_variable
 
 SECRET = "Zq9-very/private+value"
 MODEST = Masker()
@@ -174,7 +173,7 @@ def test_configured_values_are_secret_except_for_places() -> None:
 
 def test_an_argument_after_a_secret_option_is_masked() -> None:
     argv = ["agent", "--api-key", "abc", "--token=abcdefgh", "--model", "m", "token", "x"]
-    assert MODEST.command(argv) == ["agent", "--api-key", MASK, f"--token={MASK}", "--model", "m", "token", "x"]
+    assert MODEST.lines(argv) == ["agent", "--api-key", MASK, f"--token={MASK}", "--model", "m", "token", "x"]
 
 
 def strings(value: Any) -> list[str]:
