@@ -6,6 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Mapping
+from copy import copy
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,7 @@ import msgspec
 from acp_nvim.process import umask
 from acp_nvim.rpc.settings import Config
 from acp_nvim.traffic.masking import Masker, known_secrets
+from acp_nvim.traffic.pieces import Pieces
 
 LOG_BYTES: Final = 4 * 1024 * 1024
 """Size at which the log file is rotated; one older file is kept."""
@@ -82,21 +84,40 @@ class MaskingFormatter(logging.Formatter):
     def __init__(self, layout: str, env: Mapping[str, str]) -> None:
         super().__init__(layout)
         self._env = env
+        self._lines: dict[tuple[str, str, str], Pieces] = {}
 
     @cached_property
     def _masker(self) -> Masker:
         return Masker(known_secrets(self._env, os.environ))
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the masked line, or lines, of a record."""
+        """Return the masked line, or lines, of a record.
+
+        What agents say comes line by line, and a private key has several lines.
+        """
+        args = record.args
+        if isinstance(args, tuple) and len(args) > 1 and isinstance(said := args[-1], str):
+            kind = _kind(record)
+            lines = self._lines.pop(kind, None) or Pieces(self._masker)
+            self._lines[kind] = lines  # the newest is the last
+            if len(self._lines) > LOGGED_KINDS:
+                del self._lines[next(iter(self._lines))]
+            record = copy(record)
+            record.args = (*args[:-1], lines.line(said))
         return self._masker.text(super().format(record))
 
 
-class LogRate(logging.Filter):
-    """Limits the entries of one kind: same logger, same message before formatting, and same first argument.
+def _kind(record: logging.LogRecord) -> tuple[str, str, str]:
+    """Return what is the same in similar entries: logger, message before formatting, and first argument.
 
-    The first argument is the agent's name in all entries about agents, so that one does not silence another.
+    The first argument is the agent's name in all entries about agents, so that they are told apart.
     """
+    first = record.args[0] if isinstance(record.args, tuple) and record.args else ""
+    return record.name, str(record.msg)[:200], str(first)[:100]
+
+
+class LogRate(logging.Filter):
+    """Limits the entries of one kind (`_kind`), so that one agent does not silence another."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,8 +125,7 @@ class LogRate(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Return False for an entry that is only counted; the next one that is written has the count."""
-        first = record.args[0] if isinstance(record.args, tuple) and record.args else ""
-        key = (record.name, str(record.msg)[:200], str(first)[:100])
+        key = _kind(record)
         now = time.monotonic()
         kind = self._kinds.get(key)
         if kind is None:

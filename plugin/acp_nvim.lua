@@ -159,11 +159,12 @@ command("AcpMcp", body("command", "acp_nvim.mcp.command"), { desc = "List the MC
 command("AcpShareTerminal", function(args)
   require("acp_nvim.mcp.terminals").share(not args.bang)
 end, { bang = true, desc = "Let agents read this terminal (! no longer)" })
-command(
-  "AcpExport",
-  body("command", "acp_nvim.sessions.export"),
-  { nargs = "?", bang = true, complete = "file", desc = "Export the conversation as markdown" }
-)
+command("AcpExport", body("command", "acp_nvim.sessions.export"), {
+  nargs = "?",
+  bang = true,
+  complete = "file",
+  desc = "Export the conversation as markdown, secrets masked (! exact)",
+})
 
 -- lua/acp_nvim/buffers/save_journal.lua records the user's saves even without an agent: another Neovim may have one.
 local on = vim.api.nvim_create_autocmd

@@ -8,9 +8,13 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Final, Literal, Protocol
 
+import msgspec
+
 from acp_nvim.history.files import TranscriptFile
-from acp_nvim.history.records import About, Recalled
+from acp_nvim.history.records import WORKING, About, Recalled
 from acp_nvim.limits import SOON_SECONDS
+from acp_nvim.traffic.masking import Masker
+from acp_nvim.traffic.pieces import Pieces
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import Elicitation, ElicitationDone, PermissionAuto
 from acp_nvim.ui.review_events import Summary
@@ -27,11 +31,6 @@ MAX_GROWING: Final = 64
 """Messages whose written length is remembered; agents interleave a few, others are written again as a whole."""
 
 Speaker = Literal["user", "agent", "thought"]
-
-_BEGIN = b"-----BEGIN "
-_END = b"-----END "
-
-_WORKING = frozenset({"pending", "in_progress"})
 
 
 class Source(Protocol):
@@ -57,6 +56,8 @@ class Recorder:
         self._due: dict[int, float] = {}  # block -> when it is due
         self._open: int | None = None  # the message that is growing
         self._growing: dict[int, int] = {}  # message -> bytes written so far
+        self._pieces: dict[int, Pieces] = {}  # message -> what its next piece goes on with
+        self._complete: dict[int, events.Event | About] = {}  # message -> its last piece
         self._about = self._written_about = About()
         self._has_messages = False
         self._frozen: list[events.Event | About] = []
@@ -79,7 +80,7 @@ class Recorder:
             case events.Append(block=block) | events.Replace(block=block):
                 self._note_message(event, block)
             case events.ToolCall(block=block, call=call):
-                self._note(block, LATE_SECONDS if call.status in _WORKING else SOON_SECONDS)
+                self._note(block, LATE_SECONDS if call.status in WORKING else SOON_SECONDS)
             case events.Plan(block=block) | events.Subagent(block=block) if block:
                 self._note(block, LATE_SECONDS)
             case (
@@ -131,6 +132,17 @@ class Recorder:
                 room -= self._take_text(block, *message, room, taken)
         return taken
 
+    def masked(self, event: events.Event | About, masker: Masker) -> events.Event | About:
+        """Return what was taken, with secrets masked if it is a piece of a message. Call it once for each, in order."""
+        if not isinstance(event, events.Append | events.Replace):
+            return event
+        known = None if isinstance(event, events.Replace) else self._pieces.pop(event.block, None)
+        pieces = self._pieces[event.block] = known or Pieces(masker)
+        if len(self._pieces) > MAX_GROWING:
+            del self._pieces[next(iter(self._pieces))]
+        grows = self._complete.get(event.block) is not event
+        return msgspec.structs.replace(event, text=pieces.feed(event.text, grows=grows))
+
     def _note_message(self, event: events.Append | events.Replace, block: int) -> None:
         self._has_messages = self._has_messages or event.kind != "thought"
         if isinstance(event, events.Replace):
@@ -164,7 +176,7 @@ class Recorder:
     def _take_text(
         self, block: int, kind: Speaker, text: bytearray, room: int, taken: list[events.Event | About]
     ) -> int:
-        """Take the rest of a message in pieces; a growing one up to a cut that divides no secret."""
+        """Take the rest of a message in pieces; a growing one up to the end of a line."""
         done = self._growing.pop(block, None)
         at = done or 0
         fresh = done is None
@@ -183,6 +195,8 @@ class Recorder:
             fresh = False
         if at >= len(text) or block == self._open:
             del self._due[block]
+        if at >= len(text) and block != self._open and taken:
+            self._complete[block] = taken[-1]
         if block == self._open and at < len(text):
             self._note(block, LATE_SECONDS)
         if at:
@@ -193,11 +207,8 @@ class Recorder:
 
 
 def _cut(piece: bytes, forced: bool) -> int:
-    """Return where to cut a text: after a line, and not inside a private key; `forced`: anywhere, if need be."""
+    """Return where to cut a text: after a line; `forced`: anywhere, if need be."""
     end = piece.rfind(b"\n") + 1
-    begin = piece.rfind(_BEGIN, 0, end)
-    if begin >= 0 and piece.find(_END, begin, end) < 0:
-        end = piece.rfind(b"\n", 0, begin) + 1
     return end or (_whole_characters(piece) if forced else 0)
 
 

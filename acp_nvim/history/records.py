@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,10 +18,13 @@ from acp_nvim import decoders
 from acp_nvim.history.files import TranscriptFile
 from acp_nvim.limits import RECORD_BYTES
 from acp_nvim.traffic.masking import Masker, known_secrets, masked
-from acp_nvim.ui.events import Append, Notice, OtherItem, Permission, PermissionDone, Plan, Replace, ToolCall
+from acp_nvim.ui.events import Append, Event, Notice, OtherItem, Permission, PermissionDone, Plan, Replace, ToolCall
 from acp_nvim.ui.request_events import PermissionAuto
 from acp_nvim.ui.review_events import Summary
 from acp_nvim.workspace.private_file import make_directory
+
+WORKING: Final = frozenset({"pending", "in_progress"})
+"""The statuses of tool calls whose output may grow."""
 
 
 class Masking:
@@ -28,15 +32,24 @@ class Masking:
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
-        self._masker: Masker | None = None
 
-    def __call__(self, line: bytes) -> bytes:
-        """Return a line of JSON without secrets. Blocks: a long line takes milliseconds."""
-        if self._masker is None:
-            self._masker = Masker(known_secrets(self._env, os.environ))
-        if self._masker.clean(line):
+    @cached_property
+    def masker(self) -> Masker:
+        """Masks what the agents' environment and our own have as secrets, too."""
+        return Masker(known_secrets(self._env, os.environ))
+
+    def __call__(self, line: bytes, grows: bool) -> bytes:
+        """Return a line of JSON without secrets; its texts may grow. Blocks: a long line takes milliseconds."""
+        if grows:
+            strings = partial(self.masker.text, grows=True)
+            return _json(self.masker.value(json.loads(line), lambda _, text: strings(text)))
+        if self.masker.clean(line):
             return line
-        return _json(self._masker.value(json.loads(line)))
+        return _json(self.masker.value(json.loads(line)))
+
+    def event(self, event: Event) -> KeptEvent:
+        """Return a copy of a block's event without secrets. Blocks."""
+        return decoders.convert({"event": self.masker.value(msgspec.to_builtins(event))}, _Line).event
 
 
 FORMAT = 1
@@ -75,13 +88,14 @@ class _Line(msgspec.Struct):
     event: KeptEvent
 
 
-def encode(value: Any, masked: Callable[[bytes], bytes]) -> bytes:
-    """Return the line for a header, an `About`, or an event; `masked` removes secrets from JSON."""
-    line = masked(_json(_without_session(value)))
+def encode(value: Any, masked: Callable[[bytes, bool], bytes]) -> bytes:
+    """Return the line for a header, an `About`, or an event; `masked` removes secrets from JSON, which may grow."""
+    grows = isinstance(value, ToolCall) and value.call.status in WORKING
+    line = masked(_json(_without_session(value)), grows)
     if len(line) > RECORD_BYTES and isinstance(value, ToolCall):
         words = OtherItem(f"{len(line) / 1e6:.1f} MB that were too much to keep")
         short = msgspec.structs.replace(value, call=msgspec.structs.replace(value.call, content=[words]))
-        line = masked(_json(_without_session(short)))
+        line = masked(_json(_without_session(short)), grows)
     return line + b"\n"
 
 

@@ -74,6 +74,11 @@ class TranscriptStore:
         """Set the directory, the limits, and agents' configured environment, whose values are secret."""
         self.directory, self.settings, self._masking = directory, settings, Masking(env)
 
+    @property
+    def masking(self) -> Masking:
+        """Masks the secrets in what is stored of conversations."""
+        return self._masking
+
     def begin(
         self, key: int, agent: str, cwd: str, source: Source, recalled: Recalled | None = None
     ) -> Callable[[Event], None]:
@@ -226,7 +231,8 @@ class TranscriptStore:
             with self._lock:
                 if recorder.file is None:
                     recorder.file = self._new_file(recorder, self.directory)
-                recorder.file.write(b"".join(encode(one, self._masking) for one in batch))
+                masked = [recorder.masked(one, self._masking.masker) for one in batch]
+                recorder.file.write(b"".join(encode(one, self._masking) for one in masked))
         except OSError as error:
             log.error("%r cannot be written: %s", recorder, error)
             self._give_up(error)

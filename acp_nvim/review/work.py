@@ -304,4 +304,5 @@ class Work:
 
 def _first_line(words: str) -> str:
     """Return the first line of a command or a title, without secrets, because it is written to the journal."""
-    return masked(words.strip().partition("\n")[0][:LINE_CHARS].strip("`").strip())
+    line = words.strip().partition("\n")[0]
+    return masked(line[:LINE_CHARS].strip("`").strip(), grows=len(line) > LINE_CHARS)

@@ -237,7 +237,7 @@ class Export(SessionMessage):
     """Convert a session, or the stored `transcript` that it shows, to markdown; `exported` answers."""
 
     path: str | None = None  #: of the file; None: send it as text
-    overwrite: bool = False
+    exact: bool = False  #: overwrite the file, and mask only what the user has entered to sign in
     transcript: str | None = None
 
 

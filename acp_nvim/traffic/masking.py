@@ -34,6 +34,11 @@ def secret_values(env: Mapping[str, str]) -> list[str]:
     return [value for name, value in env.items() if is_secret_variable(name) and len(value) >= SECRET_CHARS]
 
 
+def public_variables(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables that are not secret by their names."""
+    return {name: value for name, value in env.items() if not is_secret_variable(name)}
+
+
 LEARNED: Final = Learned()
 """The entered secrets of this process."""
 
@@ -107,13 +112,16 @@ class Masker:
             start = end + 1
         return masked
 
-    def text(self, text: str) -> str:
-        """Return the text with all known secrets, and what looks like one, masked."""
+    def text(self, text: str, *, grows: bool = False) -> str:
+        """Return the text with all known secrets, and what looks like one, masked.
+
+        If the text `grows`, or was cut, the beginning of what looks like one is masked at its end, too.
+        """
         if len(text) < ENTERED_SECRET_CHARS:
             return self.hide(text)
         data = encoded(text)
         masked = self._hide(data)
-        masked = cut(masked, sorted(find_secrets(masked)))
+        masked = cut(masked, sorted(find_secrets(masked, grows=grows)))
         return text if masked is data else decoded(masked)
 
     def hide(self, text: str) -> str:
@@ -218,12 +226,12 @@ def without_secrets(text: str) -> str:
     return Masker().hide(text) if LEARNED.secrets else text
 
 
-def masked(text: str) -> str:
-    """Mask a text for a recording or a transcript: known secrets, and what looks like one.
+def masked(text: str, *, grows: bool = False) -> str:
+    """Mask a text that is stored: known secrets, and what looks like one, as `Masker.text` does.
 
     Must not be called on the event loop: a long text takes milliseconds.
     """
-    return _masker().text(text)
+    return _masker().text(text, grows=grows)
 
 
 @cache

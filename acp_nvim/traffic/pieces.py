@@ -41,10 +41,13 @@ class Pieces:
         self._before = b""
         self._is_masked = False  # what was fed last ends with a mask
 
-    def feed(self, piece: str) -> str:
-        """Return the next piece of the text with secrets masked; empty if it only goes on with a masked one."""
+    def feed(self, piece: str, *, grows: bool = True) -> str:
+        """Return the next piece of the text with secrets masked; empty if it only goes on with a masked one.
+
+        If the text does not grow any more, nothing is masked only because it may become a secret.
+        """
         data = encoded(piece)
-        spans = self._spans(data, grows=True)
+        spans = self._spans(data, grows=grows)
         return decoded(self._cut(data, spans)) if spans else piece
 
     def line(self, line: str) -> str:

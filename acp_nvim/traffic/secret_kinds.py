@@ -41,7 +41,8 @@ _BETWEEN: Final = rb"[\s>\"'`+,#|]+|-(?!----(?!-))|\\{1,2}(?:[nrt\"']|\Z)"
 _AFTER_LINES: Final = b" \t\r\n>\"'`+,#|"
 _ARMOUR: Final = (
     rb"(?:(?:%b)|(?:proc-type|dek-info|version|comment|hash|charset):[^\r\n\\\"]{0,200}"
-    rb"|%b{16,}|[a-z0-9+/]{1,15}={1,2}|%b{1,15}(?=(?:%b){0,8}(?:-----end|\Z)))" % (_BETWEEN, _BASE64, _BASE64, _BETWEEN)
+    rb"|%b{16,}|[a-z0-9+/]{1,15}={1,2}|%b{1,15}(?=(?:%b){0,8}(?:-----end|\Z)|[\"'`+,> ]{0,4}(?:\r?\n|\\n)))"
+    % (_BETWEEN, _BASE64, _BASE64, _BETWEEN)
 )
 _PRIVATE_KEY: Final = rb"-----begin [a-z0-9 ]{0,40}private key(?: block)?-----"
 _END_OF_KEY: Final = rb"(?:-----end [a-z0-9 ]{0,40}private key(?: block)?-----)?"
@@ -62,7 +63,8 @@ class _Kind(NamedTuple):
 
 def _is_key(value: bytes, grows: bool) -> bool:
     """Return whether what begins with "sk-" is no name of a CSS class."""
-    return grows or len(value) >= 24 or any(48 <= byte <= 57 for byte in value)
+    is_name = len(value) < 15 or b"-" in value[3:]
+    return grows or len(value) >= 24 or not is_name or any(48 <= byte <= 57 for byte in value)
 
 
 def _is_token(value: bytes, grows: bool) -> bool:
@@ -110,7 +112,7 @@ def _is_not_group(value: bytes, grows: bool) -> bool:
 
 
 _ANY_CASE: Final[list[tuple[bytes, bytes, int, Callable[[bytes, bool], bool] | None]]] = [
-    (b"bearer", rb"bearer\s{1,4}(?P<v>[\w.~+/=$<{*-]+)", 8, _is_token),
+    (b"bearer", rb"bearer[ \t]{1,4}(?P<v>[\w.~+/=$<{*-]+)", 8, _is_token),
     (b"basic", rb"basic {1,4}(?P<v>[a-z0-9+/]+={0,2})", 8, _is_basic),
     (b"://", rb"://(?P<v>[^\s/?#\"'<>\\`]{1,2000})@(?=[\w\[])", 1, _is_user),
     (b"://", rb"://[^\s/?#@\"'<>\\:`]{0,200}:(?P<v>(?!\d{1,5}\Z)[^\s/?#\"'<>\\`]{1,2000})\Z", 1, _may_be_password),

@@ -316,7 +316,7 @@ def test_a_conversation_becomes_markdown(shared: Start, tmp_path: Path) -> None:
     assert "- [x] do it" in text
     path.write_text("mine")
     nvim.command(f"AcpExport {path}")
-    nvim.wait_until(lambda: "exists: :AcpExport! overwrites it" in "\n".join(nvim.messages()))
+    nvim.wait_until(lambda: ":AcpExport! overwrites it, with the exact text" in "\n".join(nvim.messages()))
     assert path.read_text() == "mine"
     nvim.command(f"AcpExport! {path}")
     nvim.wait_until(lambda: path.read_text() == text, what="the file again")

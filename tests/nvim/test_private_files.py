@@ -104,7 +104,9 @@ def test_files_and_secrets(nvim: HeadlessEditor) -> None:
     nvim.lua("require('acp_nvim.chat.windows.sizes').write()")
     nvim.command(f"AcpExport {exported}")
     nvim.wait_until(lambda: exported.exists())
+    nvim.wait_until(lambda: "the conversation is in" in "\n".join(nvim.messages()), what="the whole file")
     assert SECRET not in exported.read_text()
+    assert TYPED not in exported.read_text()
     nvim.command("AcpReview rejectall")
     nvim.wait_until(lambda: (root / ".env").read_text() == f"{SECRET}\n")
     for name in ("config/id_rsa", "private", "server.pem"):
@@ -114,8 +116,8 @@ def test_files_and_secrets(nvim: HeadlessEditor) -> None:
     assert [path for path in with_text(nvim, SECRET) if "traffic" not in path.parts] == []
     assert [path for path in with_text(nvim, TYPED) if "drafts" not in path.parts] == []
     assert with_text(nvim, "a prompt of the user")
+    assert stat.S_IMODE(exported.stat().st_mode) == 0o600
     # what is the user's has the permissions that their umask gives
-    assert stat.S_IMODE(exported.stat().st_mode) == 0o666
     assert stat.S_IMODE((root / "by itself").stat().st_mode if (root / "by itself").exists() else 0o666) == 0o666
     assert nvim.lua("return require('acp_nvim.prompt.history').texts(vim.fn.getcwd())").count(f"use {TYPED} 1") == 1
 

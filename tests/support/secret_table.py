@@ -150,7 +150,7 @@ VALUES: Final = [
     Secret("curl", "curl -u me:", "hunter2", " https://example.org"),
     Secret("address with a password", "postgres://me:", "hunt%40er2", "@db.example.org/shop"),
     Secret("address with a password only", "redis://:", "hunter2", "@localhost:6379"),
-    Secret("address with a token", "https://", "0123456789abcdefghij", "@example.org/x.git"),
+    Secret("address with a token", "https://", "9z8y7x6w5v4u3t2s1r0q", "@example.org/x.git"),
     Secret("X-Api-Key", "X-Api-Key: ", "x"),
     Secret("X-Api-Key, as an argument", "curl -H 'X-Api-Key: ", "hunter2", "' https://example.org"),
     Secret("Private-Token", "PRIVATE-TOKEN: ", "hunter2"),
@@ -160,7 +160,7 @@ VALUES: Final = [
     Secret("Proxy-Authorization", "Proxy-Authorization: Basic ", _BASIC),
     Secret("Bearer", "it says bearer ", "hunter2hunter2"),
     Secret("Basic", "it says Basic ", _BASIC),
-    Secret("Cookie", "Cookie: ", "session=31d4d96e407aad42; theme=dark", "\nHost: x"),
+    Secret("Cookie", "Cookie: ", "cart=31d4d96e407aad42; theme=dark", "\nHost: x"),
     Secret("Set-Cookie", "Set-Cookie: ", "sid=31d4d96e407aad42", "\n"),
 ]
 """Values that are recognized by what stands before them."""
@@ -231,3 +231,13 @@ READABLE: Final = [
     "commit 1f0e9d8c, uuid 123e4567-e89b-12d3-a456-426614174000",
 ]
 """Texts about code and configuration without secrets."""
+
+
+def shown(secret: str, text: str) -> int:
+    """The length of the longest part of a word of the secret that the text shows."""
+    best = 0
+    for word in secret.split():
+        for start in range(len(word)):
+            while start + best < len(word) and word[start : start + best + 1] in text:
+                best += 1
+    return best

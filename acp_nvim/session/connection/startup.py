@@ -74,10 +74,9 @@ def in_terminal(
     """
     if not definition.prefix:
         return Launch(list(command), {**definition.env, **env})
-    from acp_nvim.traffic.secret_names import is_secret_variable  # rarely needed
+    from acp_nvim.traffic.masking import public_variables  # rarely needed
 
-    known = {name: value for name, value in definition.env.items() if not is_secret_variable(name)}
-    words = [f"{name}={value}" for name, value in {**known, **env}.items()]
+    words = [f"{name}={value}" for name, value in {**public_variables(definition.env), **env}.items()]
     return Launch(_behind(definition, cwd, paths, [], ["env", *words, *command] if words else command), {})
 
 

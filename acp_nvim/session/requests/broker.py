@@ -21,7 +21,7 @@ from acp_nvim.session.requests.grants import Grant, Grants
 from acp_nvim.session.requests.previews import Previews
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.tasks import Tasks
-from acp_nvim.traffic.masking import has_secret
+from acp_nvim.traffic.masking import masked
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import RuleAction
 from acp_nvim.workspace.roots import Roots
@@ -29,6 +29,8 @@ from acp_nvim.workspace.roots import Roots
 WAITING_PERMISSIONS: Final = 200
 """Permission requests of one session that wait for the user; more are refused, as no user reads through them."""
 
+ALWAYS_CHARS: Final = 32_768
+"""Longest command that may be allowed always: to search it for secrets takes 2 ms."""
 OURS: Final = "acp_nvim:"
 """Prefix of the ids of the options that this plugin adds."""
 
@@ -222,7 +224,8 @@ def with_ours(request: Request) -> list[events.Option]:
     Commands with secrets get none, as the secrets would be written to disk.
     """
     options, about = request.view.options, request.wanted.about
-    if about is None or has_secret(about.command or ""):
+    command = (about.command or "") if about else ""
+    if about is None or len(command) > ALWAYS_CHARS or masked(command) != command:
         return list(options)
     files = "this file" if len(about.paths) == 1 else f"these {len(about.paths)} files"
     what = "this command" if about.command is not None else f"{about.kind} of {files}"

@@ -1,4 +1,4 @@
--- Exports a conversation as markdown, into a file or a new buffer.
+-- Exports a conversation as markdown, into a file or a new buffer, with secrets masked unless the user wants them.
 local host = require("acp_nvim.host")
 local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
@@ -12,6 +12,8 @@ local M = {}
 local incoming = {}
 ---@type table<integer, acp.OnAnswer> by the session's key: opens the text
 local on_answer = {}
+---@type table<integer, boolean> by the session's key: secrets are not masked
+local is_exact = {}
 
 ---@param text string
 local function open(text)
@@ -34,7 +36,9 @@ function M.received(session, event)
   if event.problem then
     message.error(event.problem)
   elseif event.path then
-    message.info(("the conversation is in %s"):format(names.short(event.path)))
+    local words = is_exact[session.key] and "the conversation is in %s, with all secrets in it"
+      or "the conversation is in %s, with secrets masked; :AcpExport! for the exact text"
+    message.info(words:format(names.short(event.path)))
   else
     local show = on_answer[session.key] or late.wait()
     show(function()
@@ -50,8 +54,8 @@ function M.command(args)
     return message.info("there is no conversation to export")
   end
   local path = args.args ~= "" and names.absolute(names.expanded(args.args)) or nil
-  local params = { session = session.key, path = path, overwrite = args.bang, transcript = session.kept }
-  incoming[session.key], on_answer[session.key] = nil, late.wait()
+  local params = { session = session.key, path = path, exact = args.bang, transcript = session.kept }
+  incoming[session.key], on_answer[session.key], is_exact[session.key] = nil, late.wait(), args.bang
   if session.kept then
     host.send("export", params)
   elseif not requests.send(session, "export", params) then

@@ -303,7 +303,7 @@
 ---@class acp.message.Export
 ---@field session integer its key
 ---@field path? string of the file; nil: send it as text
----@field overwrite? boolean
+---@field exact? boolean overwrite the file, and mask only what the user has entered to sign in
 ---@field transcript? string
 
 ---Answer a permission request with one of its options.

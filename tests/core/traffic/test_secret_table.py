@@ -13,22 +13,12 @@ from acp_nvim.traffic.log import TRAFFIC_MESSAGE_BYTES
 from acp_nvim.traffic.masking import MASK, Masker
 from acp_nvim.traffic.pieces import Pieces
 from tests.support.examples import examples
-from tests.support.secret_table import READABLE, SECRETS, Secret
+from tests.support.secret_table import READABLE, SECRETS, Secret, shown
 
 MASKER = Masker()
 LEAK = 6
 """Characters of a secret in a row that pieces may show: those by which it is recognized."""
 AROUND = [("", ""), ("Some words before.\n", "\nSome words after."), ("see:\n```\n", "\n```\n")]
-
-
-def shown(secret: str, text: str) -> int:
-    """The length of the longest part of a word of the secret that the text shows."""
-    best = 0
-    for word in secret.split():
-        for start in range(len(word)):
-            while start + best < len(word) and word[start : start + best + 1] in text:
-                best += 1
-    return best
 
 
 @pytest.mark.parametrize("one", SECRETS, ids=lambda one: one.kind)
