@@ -1,4 +1,4 @@
-"""Handles messages about stored conversations: show one, export it as markdown, remember prompts."""
+"""Handles messages about what is stored: show a conversation, export it, remember prompts, write to the log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ import anyio.to_thread
 from acp_nvim.history.markdown import Markdown
 from acp_nvim.history.records import Masking, remember
 from acp_nvim.history.store import TranscriptStore
-from acp_nvim.rpc.messages import Export, Handlers, RememberPrompt, TranscriptCall, TranscriptOpen
+from acp_nvim.rpc.messages import Handlers
+from acp_nvim.rpc.stored_messages import Export, LogLine, RememberPrompt, TranscriptCall, TranscriptOpen
 from acp_nvim.session.conversation import Conversation
 from acp_nvim.session.transcript.kept_views import shown
 from acp_nvim.traffic.masking import without_secrets
@@ -61,6 +62,7 @@ class HistoryHandlers:
             TranscriptCall: self._tell_call,
             Export: self._export,
             RememberPrompt: self._remember,
+            LogLine: lambda wanted: logging.getLogger("acp_nvim.lua").info("%s", wanted.text),
         }
 
     async def _remember(self, wanted: RememberPrompt) -> None:
@@ -118,7 +120,7 @@ class HistoryHandlers:
         except OSError as error:
             problem = f"{wanted.path or wanted.transcript}: {error.strerror or error}"
         path = None if problem else wanted.path
-        self._editor.publish(Exported(session=session, path=path, problem=problem, done=True))
+        self._editor.publish(Exported(session=session, path=path, exact=wanted.exact, problem=problem, done=True))
 
     async def _live(self, session: Conversation, masking: Masking | None) -> AsyncIterator[str]:
         """Export an open session, with what is added to it meanwhile."""

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from acp_nvim.review.tracker import Edit
-from acp_nvim.rpc import agent_messages, mcp_messages
+from acp_nvim.rpc import agent_messages, mcp_messages, stored_messages
 from acp_nvim.rpc.message_base import Handlers as Handlers
 from acp_nvim.rpc.message_base import Message, SessionMessage
 from acp_nvim.rpc.settings import Config
@@ -213,34 +213,6 @@ class WorktreeRemove(WorktreeLook, kw_only=True):
     force: bool = False  #: even if uncommitted changes are lost
 
 
-class RememberPrompt(Message):
-    """Append a prompt, without its secrets, to the history of a project."""
-
-    path: str  #: of the file with the project's prompts
-    text: str
-    time: int  #: seconds since 1970
-
-
-class TranscriptOpen(SessionMessage):
-    """Show a stored conversation under a key without session; the events end with `transcript_shown`."""
-
-    id: str
-
-
-class TranscriptCall(TranscriptOpen):
-    """Request all stored details of a tool call; `call_details` answers."""
-
-    block: int
-
-
-class Export(SessionMessage):
-    """Convert a session, or the stored `transcript` that it shows, to markdown; `exported` answers."""
-
-    path: str | None = None  #: of the file; None: send it as text
-    exact: bool = False  #: overwrite the file, and mask only what the user has entered to sign in
-    transcript: str | None = None
-
-
 class Answer(Message):
     """Answer a permission request with one of its options."""
 
@@ -391,7 +363,8 @@ class Restore(RestorePlan):
 
 MESSAGES: dict[str, type[msgspec.Struct]] = {
     str(one.__struct_config__.tag): one
-    for one in (*globals().values(), *vars(agent_messages).values(), *vars(mcp_messages).values())
+    for names in (globals(), vars(agent_messages), vars(mcp_messages), vars(stored_messages))
+    for one in list(names.values())
     if getattr(getattr(one, "__struct_config__", None), "tag_field", None) == "message"
     and one not in (Message, SessionMessage)
 }

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from string import ascii_letters, digits
 from typing import Final, Literal, NamedTuple
 
 from acp_nvim.lazy import pattern
@@ -19,7 +21,7 @@ _SEPARATOR: Final = pattern(
 )
 """The rest of the name, perhaps quoted, and `:` or `=`, perhaps after a type."""
 _OPTION: Final = pattern(rb"(?P<rest>[\w-]{0,%d}+)[ \t]{1,4}(?![-=:|])" % _NAME_BYTES)
-_NAME: Final = pattern(rb"[\w-]+\Z")
+_NAME_CHARACTERS: Final = b"-_" + (ascii_letters + digits).encode()
 _BLOCK: Final = pattern(rb"[|>][-+]?[ \t]{0,8}\r?\n[ \t]{1,40}")
 _QUOTE: Final = pattern(rb"[bBrRuUfF$@]{0,2}(\\{0,3})([\"'`])")
 _BEFORE_LINE: Final = pattern(
@@ -28,16 +30,23 @@ _BEFORE_LINE: Final = pattern(
 )
 """What may stand in a line before its first name: indentation, marks of lists, quotations and diffs."""
 
+
+def _all_but(ends: bytes, escapes: bytes = rb"\\(?![nrt\"'\\])") -> re.Pattern[bytes]:
+    """Return an expression of the bytes that are none of `ends`; backslashes only in `escapes`."""
+    others = rb"[^%b\\]*+" % ends
+    return pattern(rb"%b(?:%b%b)*" % (others, escapes, others), re.DOTALL)
+
+
 _VALUES: Final = {
-    '"': pattern(rb"(?:[^\"\\\r\n]|\\.)+"),
-    "'": pattern(rb"(?:[^'\\\r\n]|\\.)+"),
-    "`": pattern(rb"(?:[^`\\\r\n]|\\.)+"),
+    '"': _all_but(rb"\"\r\n", rb"\\."),
+    "'": _all_but(rb"'\r\n", rb"\\."),
+    "`": _all_but(rb"`\r\n", rb"\\."),
     "escaped": pattern(rb"[^\"'`\\\r\n]+"),
     "element": pattern(rb"[^<\r\n]+"),
     "header": pattern(rb"[^\r\n\"'\\`]+"),
-    "line": pattern(rb"(?:[^\r\n\\\"]|\\(?![nrt\"'\\]))+"),
-    "literal": pattern(rb"(?:[^\s\"'\\`&]|\\(?![nrt\"'\\]))+"),
-    "word": pattern(rb"(?:[^\s\"'();,&#<>\\`{}\]]|\\(?![nrt\"'\\]))+"),
+    "line": _all_but(rb"\r\n\""),
+    "literal": _all_but(rb"\s\"'`&"),
+    "word": _all_but(rb"\s\"'();,&#<>`{}\]"),
 }
 """The extent of a value by its form."""
 Form = Literal["json", "quoted", "element", "header", "line", "literal", "word", "option"]
@@ -46,7 +55,8 @@ _SCHEME: Final = pattern(rb"(?i:bearer|basic|token|apikey|digest) +")
 _MAY_STAND: Final = pattern(rb"[<$%{*]|\[m")
 _PLACEHOLDER: Final = pattern(
     rb"\[(?:masked|redacted|hidden|removed)\]?.{0,40}|(?:[*._?#-]|\xe2\x80[\xa2\xa6])+|x{3,}|<[^<>]*>?.{0,8}|\$[a-z_({].*|%\w+%"
-    rb"|%[sdrvq]|\{.*|(?:your|my|the|some|an?)[-_ ].*|[\w-]*(?:_here|placeholder)|redacted|changeme|example"
+    rb"|%[sdrvq]|\{.*|(?:your|my|the|some|an?)[-_ ][\w -]{0,40}(?:pass\w{0,8}|secret|token|key|here|value)"
+    rb"|[\w-]*(?:_here|placeholder)|redacted|changeme|example"
 )
 _KEYWORDS: Final = frozenset(
     b"any array bool boolean buffer byte bytes char const dict false file float int integer list literal nil no "
@@ -73,16 +83,15 @@ _PLAIN_WORDS: Final = pattern(rb"[A-Za-z_.-]+")
 _NUMBER: Final = pattern(rb"[\d,._ ]+")
 _LONG: Final = 20
 """Length from which a value without digits may be random."""
-_JUDGED_BYTES: Final = 256
+_JUDGED_BYTES: Final = 128
 
 
 class _Name(NamedTuple):
-    """A name in a text; `is_first`: in its line."""
+    """A name in a text, and where it begins."""
 
     text: str
     strength: Strength
     start: int
-    is_first: bool
 
 
 def is_placeholder(value: bytes, grows: bool = False) -> bool:
@@ -147,7 +156,8 @@ def _form(text: bytes, name: _Name, sign: bytes | None, is_tight: bool) -> Liter
         )
     ):
         return "literal"
-    return "line" if name.is_first and name.strength == "strong" and sign in (b":", b"=") else "word"
+    is_line = name.strength == "strong" and sign in (b":", b"=") and _is_first(text, name)
+    return "line" if is_line else "word"
 
 
 def _after_option(text: bytes, at: int, end: int, grows: bool) -> tuple[int, int] | None:
@@ -166,20 +176,22 @@ def _after_option(text: bytes, at: int, end: int, grows: bool) -> tuple[int, int
 
 def _name_at(text: bytes, at: int, end: int) -> _Name | None:
     """Return the name around `at`, which ends at `end`; None if its values are no secrets."""
-    found = _NAME.search(text, max(0, at - _NAME_BYTES), end)
-    start = found.start() if found else at
-    name = text[start:end].decode("ascii", "replace")
+    before = text[max(0, at - _NAME_BYTES) : end]
+    length = len(before) - len(before.rstrip(_NAME_CHARACTERS))
+    name = before[len(before) - length :].decode("ascii")
     kind = strength(name)
-    if kind == "none":
-        return None
-    before = text[max(0, start - _NAME_BYTES) : start]
-    return _Name(name, kind, start, _BEFORE_LINE.search(before) is not None)
+    return None if kind == "none" else _Name(name, kind, end - length)
+
+
+def _is_first(text: bytes, name: _Name) -> bool:
+    """Return whether nothing but marks stands before the name in its line."""
+    return _BEFORE_LINE.search(text[max(0, name.start - _NAME_BYTES) : name.start]) is not None
 
 
 def _span(text: bytes, start: int, extent: str, name: _Name, form: Form, grows: bool) -> tuple[int, int] | None:
     expression = _VALUES[extent]
     found = expression.match(text, start, start + _JUDGED_BYTES)
-    if not found:
+    if not found or not found[0]:
         return None
     value, stop = found[0], found.end()
     if grows and stop == len(text):
@@ -218,9 +230,8 @@ def _is_secret(value: bytes, name: _Name, form: Form, after: bytes) -> bool:
 def _is_random(value: bytes, form: Form) -> bool:
     """Return whether the value of a name that need not be secret looks like a secret."""
     if form == "json":
-        return len(value) >= 3
+        return any(chr(byte).isalnum() for byte in value)
     if form in ("literal", "option"):
         return len(value) >= 4
-    least = 6 if form == "quoted" else 8
     is_name = _PLAIN_WORDS.fullmatch(value) is not None
-    return b" " not in value.strip() and (len(value) >= _LONG or (len(value) >= least and not is_name))
+    return b" " not in value.strip() and (len(value) >= _LONG or (len(value) >= 6 and not is_name))

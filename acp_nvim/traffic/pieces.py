@@ -63,6 +63,8 @@ class Pieces:
         text, begin = self._before + data, len(self._before)
         known = [part for secret in self._masker.known for part in _parts(secret)]
         spans = [*_known_spans(text, known), *find_secrets(text, grows=grows)]
+        if begin:  # it may also be the whole text again
+            spans += [(start + begin, end + begin) for start, end in find_secrets(data, grows=grows)]
         self._before = _remembered(text, spans, max(map(len, known), default=0))
         return sorted((max(start, begin) - begin, end - begin) for start, end in spans if end > begin)
 

@@ -57,6 +57,7 @@ class Exported(SessionEvent):
     text: str = ""  #: a piece of the text
     done: bool = False  #: this is the last piece
     path: str | None = None  #: of the file with the text
+    exact: bool = False  #: secrets are not masked
     problem: str | None = None  #: why the export failed
 
 

@@ -27,6 +27,8 @@ SLOW: Final = frozenset(
         "core/session/test_asked_commands",
         "core/snapshots/test_round_trip",
         "core/traffic/test_masking",
+        "core/traffic/test_recorded_pieces",
+        "core/traffic/test_secret_table",
         "core/workspace/test_merge",
         "core/workspace/test_merge_attributes",
         "lua/test_any_language_answer",

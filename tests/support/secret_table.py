@@ -117,6 +117,9 @@ VALUES: Final = [
     Secret("JSON", '{"password": "', "x y", '", "user": "me"}'),
     Secret("JSON, escaped", r"{\"apiKey\": \"", "hunter2", r"\"}"),
     Secret("JSON, with a token", '"access_token": "', "gurkenhobel", '"'),
+    Secret("YAML, a secret", "secret: ", "hunter2"),
+    Secret("YAML, words", "passphrase: ", "my dog is old"),
+    Secret("JSON, a short token", '{"auth_token":"', "x1", '"}'),
     Secret("TOML", 'client_secret = "', "hunter2", '"'),
     Secret("Python", 'password: str = "', "hunter2", '"'),
     Secret("Python, an argument", "connect(user='me', password='", "hunter2", "')"),
@@ -226,7 +229,7 @@ READABLE: Final = [
     'FIRST = "-----BEGIN PRIVATE KEY-----"\nLAST = "-----END PRIVATE KEY-----"\n',
     'primary_key = "customer_id_2"',
     "keyboard: qwerty1234, monkey: banana12345",
-    "git rev-parse HEAD: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
+    "git rev-parse HEAD: 4e1243bd22c66e76c2ba9eddc1f91394e57f9f83",
     "docker run -u 1000:1000 image, chown -R me:me .",
     "commit 1f0e9d8c, uuid 123e4567-e89b-12d3-a456-426614174000",
 ]

@@ -12,8 +12,6 @@ local M = {}
 local incoming = {}
 ---@type table<integer, acp.OnAnswer> by the session's key: opens the text
 local on_answer = {}
----@type table<integer, boolean> by the session's key: secrets are not masked
-local is_exact = {}
 
 ---@param text string
 local function open(text)
@@ -26,6 +24,13 @@ end
 ---Adds a piece of the text, and shows it or reports the file at the end.
 ---@param event acp.Event of type exported
 function M.received(session, event)
+  if event.problem then
+    return message.error(event.problem)
+  elseif event.path then -- an export into a window may be under way at the same time
+    local words = event.exact and "the conversation is in %s, with all secrets in it"
+      or "the conversation is in %s, with secrets masked; :AcpExport! for the exact text"
+    return message.info(words:format(names.short(event.path)))
+  end
   local pieces = incoming[session.key] or {}
   incoming[session.key] = pieces
   table.insert(pieces, event.text or "")
@@ -33,18 +38,10 @@ function M.received(session, event)
     return
   end
   incoming[session.key] = nil
-  if event.problem then
-    message.error(event.problem)
-  elseif event.path then
-    local words = is_exact[session.key] and "the conversation is in %s, with all secrets in it"
-      or "the conversation is in %s, with secrets masked; :AcpExport! for the exact text"
-    message.info(words:format(names.short(event.path)))
-  else
-    local show = on_answer[session.key] or late.wait()
-    show(function()
-      open((table.concat(pieces):gsub("\n$", "")))
-    end, "the conversation is exported: type :AcpExport again")
-  end
+  local show = on_answer[session.key] or late.wait()
+  show(function()
+    open((table.concat(pieces):gsub("\n$", "")))
+  end, "the conversation is exported: type :AcpExport again")
 end
 
 ---Implements :AcpExport.
@@ -55,7 +52,7 @@ function M.command(args)
   end
   local path = args.args ~= "" and names.absolute(names.expanded(args.args)) or nil
   local params = { session = session.key, path = path, exact = args.bang, transcript = session.kept }
-  incoming[session.key], on_answer[session.key], is_exact[session.key] = nil, late.wait(), args.bang
+  incoming[session.key], on_answer[session.key] = nil, late.wait()
   if session.kept then
     host.send("export", params)
   elseif not requests.send(session, "export", params) then

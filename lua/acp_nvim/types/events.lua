@@ -842,6 +842,7 @@
 ---@field text? string a piece of the text
 ---@field done? boolean this is the last piece
 ---@field path? string of the file with the text
+---@field exact? boolean secrets are not masked
 ---@field problem? string why the export failed
 
 ---The agents that run or have run; the answer to `agents_known`.

@@ -282,30 +282,6 @@
 ---@field path string
 ---@field force? boolean even if uncommitted changes are lost
 
----Append a prompt, without its secrets, to the history of a project.
----@class acp.message.RememberPrompt
----@field path string of the file with the project's prompts
----@field text string
----@field time integer seconds since 1970
-
----Show a stored conversation under a key without session; the events end with `transcript_shown`.
----@class acp.message.TranscriptOpen
----@field session integer its key
----@field id string
-
----Request all stored details of a tool call; `call_details` answers.
----@class acp.message.TranscriptCall
----@field session integer its key
----@field id string
----@field block integer
-
----Convert a session, or the stored `transcript` that it shows, to markdown; `exported` answers.
----@class acp.message.Export
----@field session integer its key
----@field path? string of the file; nil: send it as text
----@field exact? boolean overwrite the file, and mask only what the user has entered to sign in
----@field transcript? string
-
 ---Answer a permission request with one of its options.
 ---@class acp.message.Answer
 ---@field id integer
@@ -469,3 +445,31 @@
 ---Send the agent what the checks after its turn have found.
 ---@class acp.message.SendProblems
 ---@field session integer its key
+
+---Append a text of Lua to the log, without its secrets.
+---@class acp.message.LogLine
+---@field text string
+
+---Append a prompt, without its secrets, to the history of a project.
+---@class acp.message.RememberPrompt
+---@field path string of the file with the project's prompts
+---@field text string
+---@field time integer seconds since 1970
+
+---Show a stored conversation under a key without session; the events end with `transcript_shown`.
+---@class acp.message.TranscriptOpen
+---@field session integer its key
+---@field id string
+
+---Request all stored details of a tool call; `call_details` answers.
+---@class acp.message.TranscriptCall
+---@field session integer its key
+---@field id string
+---@field block integer
+
+---Convert a session, or the stored `transcript` that it shows, to markdown; `exported` answers.
+---@class acp.message.Export
+---@field session integer its key
+---@field path? string of the file; nil: send it as text
+---@field exact? boolean overwrite the file, and mask only what the user has entered to sign in
+---@field transcript? string

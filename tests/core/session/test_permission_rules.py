@@ -602,6 +602,15 @@ async def test_an_answer_for_good_answers_the_agent_once_and_is_kept(host: Host,
         assert await turn(second, [], command("make > log"), command("make")) == ["reject", "allow"]
 
 
+async def test_a_command_with_a_secret_gets_no_answer_that_would_be_stored(host: Host) -> None:
+    lines = ["curl -H 'X-Api-Key: abc' http://x", "run --password hunter2", "make " + "x" * 33_000, "curl -u a:$B x"]
+    begin(host, [], *map(command, lines))
+    for number, is_offered in enumerate([False, False, False, True], 1):
+        asked = await question(host, number)
+        assert bool(offered(asked)) == is_offered
+        host.answer(asked.id, asked.options[0].option_id)
+
+
 async def test_what_is_forgotten_is_asked_for_again(host: Host) -> None:
     begin(host, [rule("allow", command="ls")], command("make"))
     host.answer((await question(host)).id, "acp_nvim:allow_always")
