@@ -271,3 +271,16 @@ def test_from_turn_to_turn(chat):
     assert chat.editor.lua("return { vim.fn.mode(), vim.fn.line('v'), vim.fn.line('.') }") == ["V", 1, 8]
     chat.editor.keys("<Esc>``")
     assert chat.editor.lua("return vim.fn.line('.')") == 1, "the place before is in the jump list"
+
+
+def test_only_the_home_directory_is_expanded(chat):
+    """A file in the project that is called `~x` is that file, and no variable is replaced."""
+    for name in ("~x.py", "$HOME.py", "~root"):
+        (chat.cwd / name).write_text("text\n")
+    (chat.editor.places.home / "own.py").write_text("text\n")
+    chat.apply(append(1, 1, "~x.py\n$HOME.py\n~root\n~/own.py"))
+    places = []
+    for line in (2, 3, 4, 5):
+        chat.press("gf", line)
+        places.append(chat.place()[0])
+    assert places == ["~x.py", "$HOME.py", "~root", str(chat.editor.places.home / "own.py")]
