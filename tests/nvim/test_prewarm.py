@@ -12,6 +12,8 @@ from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.editor import HeadlessEditor
 from tests.support.screen import ScreenEditor
 
+HOST = 3
+"""Processes of the host: itself, its guard, and the one that Neovim has started."""
 LATER = "vim.defer_fn(function() _G.is_later = true end, 1500)"
 
 
@@ -85,5 +87,5 @@ def test_a_chat_that_was_opened_before_makes_it_unnecessary(
     nvim.wait_until("_G.is_later")
     nvim.command("AcpStop")
     nvim.wait_until('require("acp_nvim").status().state == "stopped"')
-    nvim.wait_until(lambda: len(nvim.children()) <= 2, what="the end of the agent")
+    nvim.wait_until(lambda: len(nvim.children()) <= HOST, what="the end of the agent")
     assert len(script.notes("started")) == 1

@@ -16,7 +16,7 @@ from acp_nvim.review.work import CALL_LATE_NS, COMMAND_LATE_NS
 from tests.nvim.reviewing import Desk
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
-from tests.support.processes import Process, look_at, wait_gone
+from tests.support.processes import look_at, wait_gone
 from tests.support.waiting import wait_until
 
 # The prompt is what the agent does, as Python.
@@ -195,7 +195,7 @@ class Project(Desk):
         family = self.nvim.family()
         host = self.nvim.host()
         assert host is not None
-        pids = {"nvim": self.nvim.pid, "host": host.pid, "guard": _guard(family).pid}
+        pids = {"nvim": self.nvim.pid, "host": host.pid, "guard": host.parent}
         # all are stopped first, since a host that meets a dead guard starts another one
         for deed in (signal.SIGSTOP, signal.SIGKILL):
             for name in names:
@@ -211,10 +211,6 @@ class Project(Desk):
 
     def _name(self, path: str) -> str:
         return Path(path).relative_to(self.cwd.resolve()).as_posix()
-
-
-def _guard(family: list[Process]) -> Process:
-    return next(one for one in family if "guard.py" in " ".join(one.command))
 
 
 def texts(directory: Path, *names: str) -> dict[str, str | None]:

@@ -170,7 +170,7 @@ class Editor:
         return marked(self.places.mark)
 
     def host(self) -> Process | None:
-        """The Python host, if it runs: the third process with its command line, below two that wait for it."""
+        """The Python host, if it runs below a guard: the third process with its command line."""
         found = [process for process in self.children() if "acp_nvim.start" in " ".join(process.command)]
         return found[2] if len(found) > 2 else None
 

@@ -15,7 +15,7 @@ from typing import Any
 from tests.agents.obedient_client import ObedientAgent
 from tests.support.company import Broken
 from tests.support.editor import HeadlessEditor
-from tests.support.processes import kill, running, wait_gone
+from tests.support.processes import kill, look_at, running, wait_gone
 from tests.support.waiting import wait_until
 from tests.whose.files import Tree
 
@@ -244,8 +244,9 @@ class Stage:
         self._gone()
 
     def kill_guard(self) -> bool:
-        """The guard of the agent's process is killed."""
-        guards = running("guard.py", self.nvim.places.mark)
+        """The guard of the agent's process is killed: the one above the host, or the one that followed it."""
+        host, mark = self.nvim.host(), self.nvim.places.mark
+        guards = running("guard.py", mark) if host is None else list(filter(None, [look_at(host.parent)]))
         kill(guards)
         return bool(guards)
 
