@@ -15,8 +15,8 @@ from tests.nvim.odd_names import COMMANDS, PIECES, name_of, names
 from tests.support.cases import case
 from tests.support.examples import DEPTH
 
-PLAYS = 4 if DEPTH == 1 else 10 * DEPTH
-"""With 50 names each: 200, besides each piece by itself, and 10,000 in `make soak`."""
+PLAYS = 3 if DEPTH == 1 else 9 * DEPTH
+"""With 60 names each: 180, besides each piece by itself, and 10,800 in `make soak`."""
 
 
 class Stages:
@@ -54,8 +54,8 @@ def test_every_piece(stage):
     """Each by itself."""
     every = [name_of([piece]) for piece in (*COMMANDS, *PIECES)]
     unique = list(dict.fromkeys(every))
-    for first in range(0, len(unique), 45):
-        part = unique[first : first + 45]
+    for first in range(0, len(unique), 64):
+        part = unique[first : first + 64]
         assert stage.play(part) == len(part)
 
 
@@ -74,7 +74,7 @@ def test_a_directory_of_any_name(tmp_path):
 
 
 @settings(max_examples=PLAYS, phases=[Phase.generate])  # to shrink it would take an hour
-@given(given_names=st.lists(names, min_size=50, max_size=50, unique=True))
+@given(given_names=st.lists(names, min_size=60, max_size=60, unique=True))
 def test_any_name(stage, given_names):
-    """Any 50 at once."""
+    """Any 60 at once."""
     assert stage.play(given_names) == len(given_names)
