@@ -18,7 +18,7 @@ setup: $(VENV)/.stamp .cache/peers/.stamp ## install everything that development
 	@:
 
 $(VENV)/.stamp: requirements/dev.txt requirements/nvim.txt tests/tools/setup.sh
-	@ACP_NVIM_PYTHON="$(PYTHON)" ACP_NVIM_VENV="$(VENV)" sh tests/tools/setup.sh
+	@ACP_NVIM_PYTHON="$(or $(PYTHON),$(ACP_NVIM_PYTHON))" ACP_NVIM_VENV="$(VENV)" sh tests/tools/setup.sh
 
 .cache/peers/.stamp: tests/peers/package.json tests/peers/package-lock.json | $(VENV)/.stamp
 	@ACP_NVIM_VENV="$(VENV)" sh tests/tools/setup_peers.sh
@@ -33,7 +33,7 @@ lock: .venv/.stamp ## update the lock files after a change in pyproject.toml or 
 	@sh tests/tools/lock.sh $(LOCK)
 
 demo: ## talk to the bundled demo agent in a temporary project; installs only what that needs
-	@ACP_NVIM_PYTHON="$(PYTHON)" sh tests/tools/setup.sh run
+	@ACP_NVIM_PYTHON="$(or $(PYTHON),$(ACP_NVIM_PYTHON))" sh tests/tools/setup.sh run
 	@$(PY) tests/tools/demo.py
 
 quick: setup ## the quick tests of core and Lua, for every edit (3 minutes on two processors)

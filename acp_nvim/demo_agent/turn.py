@@ -1,5 +1,6 @@
 """One prompt turn: sends updates, makes requests and waits; each step raises once the turn was cancelled."""
 
+import math
 import os
 import re
 import threading
@@ -182,6 +183,7 @@ def _chosen(answer: Any) -> str:
 def _speed() -> float:
     """Return the factor for all delays; 0 for none."""
     try:
-        return min(max(float(os.environ.get("ACP_NVIM_DEMO_SPEED", "1")), 0.0), 100.0)
+        factor = float(os.environ.get("ACP_NVIM_DEMO_SPEED", "1"))
     except ValueError:
         return 1.0
+    return 1.0 if math.isnan(factor) else min(max(factor, 0.0), 100.0)

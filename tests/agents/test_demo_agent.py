@@ -314,7 +314,7 @@ def test_a_path_is_not_a_command(connect, project):
     assert client.requests("fs/read_text_file")[0]["path"] == str(project / "README.md")
 
 
-@pytest.mark.parametrize("speed", ["", "nonsense", "-3", "nan"])
+@pytest.mark.parametrize("speed", ["", "nonsense", "-3", "nan", "-inf"])
 def test_an_odd_speed_is_no_trouble(connect, speed):
     client = connect(env={"ACP_NVIM_DEMO_SPEED": speed})
     assert client.prompt("/fail") == "end_turn"
