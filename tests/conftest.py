@@ -17,6 +17,7 @@ from tests.support.editor import HeadlessEditor
 from tests.support.examples import profile
 from tests.support.places import compile_lua
 from tests.support.quick import is_quick
+from tests.support.released import unreleased
 from tests.support.screen import ScreenEditor
 
 contract.is_checked = True
@@ -64,6 +65,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if config.getoption("quick") and collection_path.suffix == ".py":
         return not is_quick(collection_path.relative_to(config.rootpath).as_posix()) or None
     return None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """On a new Python, what needs a package that is not released for it cannot run."""
+    for item in items:
+        if reason := unreleased(item.nodeid):
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture

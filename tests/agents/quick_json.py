@@ -13,7 +13,7 @@ class _Decoding:
     """What `make_scanner` asks for: the settings of `json.loads`."""
 
     strict = True
-    object_hook = object_pairs_hook = None
+    object_hook = object_pairs_hook = array_hook = None  # the last one: since Python 3.15
     parse_float, parse_int, parse_constant = float, int, float
 
 

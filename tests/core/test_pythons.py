@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from acp_nvim import pythons
+from tests.support import released
 from tests.support.places import ROOT
 
 PROBE = ROOT / "requirements/probe.py"
@@ -104,3 +105,22 @@ runpy.run_path({str(PROBE)!r}, run_name="__main__")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (code, version.replace(", ", ".") + "\n", "")
+
+
+def test_only_a_version_without_the_packages_leaves_tests_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    parser, sdk = (
+        "tests/core/permissions/test_shells_agree.py::test_it[x]",
+        "tests/peers/test_turns.py::test_it[python]",
+    )
+    others = ["tests/core/permissions/test_glob.py::test_it", "tests/peers/test_turns.py::test_it[v1]"]
+    for version, installed, left_out in (
+        ((3, 14, 9), None, []),
+        ((3, 15, 0), "installed", []),
+        ((3, 15, 0), None, [parser, sdk]),
+    ):
+        monkeypatch.setattr(sys, "version_info", version)
+        monkeypatch.setattr(released, "find_spec", lambda _, installed=installed: installed)
+        assert [test for test in (parser, sdk, *others) if released.unreleased(test)] == left_out
+    for name in released.PARSER:
+        file, _, test = name.partition("::")
+        assert f"def {test}" in (ROOT / "tests" / file).read_text(encoding="utf-8")

@@ -135,7 +135,7 @@ async def test_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 async def test_a_workspace_that_is_gone(tmp_path: Path) -> None:
-    async with shadow_of(tmp_path / "nowhere") as taking:
+    async with shadow_of(Path("/nowhere"), tmp_path / "git") as taking:  # not below the repository of somebody
         with pytest.raises(SnapshotError, match="nowhere is not there"):
             await taking.take()
 
