@@ -57,6 +57,10 @@ class Failure(msgspec.Struct, frozen=True):
         return "\n".join(lines)
 
 
+class TooLargeError(msgspec.ValidationError):
+    """A request has a member beyond its bound; the text names the member and the bound."""
+
+
 class FailureError(Exception):
     """Raised with a `Failure` that a caller reports to the user."""
 

@@ -15,6 +15,7 @@ from msgspec import UNSET, inspect
 from acp_nvim import decoders
 from acp_nvim.acp.field_limits import TEXT_CHARS, WORD_CHARS
 from acp_nvim.acp.fields import UNKNOWN, UNTAGGED, Original, Wire, bound_of, shortened, within
+from acp_nvim.errors import TooLargeError
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import LEFT_OUT, LIST_ENTRIES
 
@@ -43,10 +44,6 @@ def decode(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
         return convert(msgspec.json.decode(raw), kind)
     except RecursionError as error:
         raise msgspec.ValidationError("JSON that is nested too deeply") from error
-
-
-class TooLargeError(msgspec.ValidationError):
-    """A request has a member beyond its bound; the text names the member and the bound."""
 
 
 def decode_whole(raw: bytes | msgspec.Raw, kind: type[T]) -> T:

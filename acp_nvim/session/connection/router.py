@@ -11,12 +11,11 @@ import msgspec
 
 from acp_nvim import decoders
 from acp_nvim.acp.answers import Asked
-from acp_nvim.acp.decoding import TooLargeError
 from acp_nvim.acp.dialect import Dialect
 from acp_nvim.acp.elicitation import ElicitationAsked
 from acp_nvim.acp.updates import MessageChunk, ToolCallChanged, Update
 from acp_nvim.acp.v1 import DialectV1
-from acp_nvim.errors import FailureError
+from acp_nvim.errors import FailureError, TooLargeError
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.session import failures
 from acp_nvim.session.connection import mcp_messages

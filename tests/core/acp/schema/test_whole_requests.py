@@ -10,12 +10,12 @@ from msgspec import inspect
 
 from acp_nvim.acp import decoding
 from acp_nvim.acp.cursor import Cursor
-from acp_nvim.acp.decoding import TooLargeError
 from acp_nvim.acp.dialect import Dialect
 from acp_nvim.acp.field_limits import LOCATIONS, NAME_CHARS, PLAN_ENTRIES, TITLE_CHARS, WORDS_CHARS
 from acp_nvim.acp.fields import bound_of
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.acp.v2 import DialectV2
+from acp_nvim.errors import TooLargeError
 from acp_nvim.limits import LEFT_OUT, LIST_ENTRIES
 from tests.core.acp.schema.test_bounds import bounded_fields, kind_of, most_of, sample
 
