@@ -53,7 +53,9 @@ def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("server", "names"), CASES, ids=lambda one: str(one)[:60])
+@pytest.mark.parametrize(
+    ("server", "names"), CASES, ids=lambda one: str(sorted(one) if isinstance(one, set) else one)[:60]
+)
 def test_what_a_server_runs(root: Path, server: dict[str, Any], names: set[str]) -> None:
     def placed(value: Any) -> Any:
         if isinstance(value, list):
