@@ -188,20 +188,27 @@ def test_the_alternate_file_stays(editor, code):
     assert os.path.basename(editor.lua("return vim.fn.expand('#')")) == "other.txt"
 
 
-@pytest.mark.parametrize(
-    "name", ["missing.txt", "", "directory", "fifo", "/proc/kmsg", "/dev/zero", "binary", "huge", "new\nline"]
-)
+ODD = ["missing.txt", "", "directory", "fifo", "/proc/kmsg", "/dev/zero", "binary", "huge", "new\nline"]
+READ_BY_OTHERS = ["text.zip", "text.tar", "text.txt.gz", "text.own"]
+
+
+@pytest.mark.parametrize("name", ODD + READ_BY_OTHERS)
 def test_what_cannot_be_looked_at_is_not_opened(editor, code, name):
     (editor.project / "directory").mkdir()
     os.mkfifo(editor.project / "fifo")
     (editor.project / "binary").write_bytes(b"\x7fELF\0\0")
     (editor.project / "huge").write_bytes(b"x\n" * 130 * 1024)
+    for other in READ_BY_OTHERS:
+        (editor.project / other).write_text("one\ntwo\nthree\n")
+    editor.command("autocmd BufReadCmd *.own call writefile([], 'ran')")
+    editor.command("runtime plugin/zipPlugin.vim plugin/tarPlugin.vim plugin/gzip.vim")
     editor.chat()
     buffers = len(editor.api("list_bufs"))
     tell(editor, location(editor, name, 3))
     assert shown(editor, code) == ("code.txt", 1)
     assert len(editor.api("list_bufs")) == buffers
     assert editor.messages() == []
+    assert not (editor.project / "ran").exists()
 
 
 def test_a_file_that_comes_to_be_and_one_that_goes(editor, code):

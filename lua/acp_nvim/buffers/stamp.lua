@@ -1,5 +1,6 @@
 -- Identifies states of files, and tells Neovim which state a buffer is based on.
 local file_check = require("acp_nvim.buffers.file_check")
+local handled = require("acp_nvim.buffers.handled")
 
 local M = {}
 
@@ -12,30 +13,11 @@ function M.of(path)
   return stat and ("%.0f:%.0f:%.0f:%d.%d"):format(stat.dev, stat.ino, stat.size, stat.mtime.sec, stat.mtime.nsec)
 end
 
----@param pattern string of an autocommand
-local function matches(pattern, name)
-  local subject = pattern:find("/", 1, true) and name or vim.fs.basename(name)
-  return vim.regex(vim.fn.glob2regpat(pattern)):match_str(subject) ~= nil
-end
-
----@return boolean another plugin writes this buffer (BufWriteCmd)
-local function is_written_by_others(bufnr)
-  local name = api.nvim_buf_get_name(bufnr)
-  for _, autocmd in ipairs(api.nvim_get_autocmds({ event = "BufWriteCmd" })) do
-    if autocmd.buffer == bufnr then
-      return true
-    elseif not autocmd.buffer and matches(autocmd.pattern, name) then
-      return true
-    end
-  end
-  return false
-end
-
 ---Makes Neovim take the present file for the one that the buffer has read, so that writing it raises no warning. Neovim
 ---has no function for this, but does it after a write that an autocommand performs. This autocommand writes nothing. If it
 ---does not run, neither does Neovim write: a buffer that is not compared with its file has no other way to be written.
 function M.settle(bufnr)
-  if vim.bo[bufnr].buftype ~= "" or is_written_by_others(bufnr) then
+  if vim.bo[bufnr].buftype ~= "" or handled.is_written_by_others(bufnr) then
     return
   end
   local id = api.nvim_create_autocmd("BufWriteCmd", { buffer = bufnr, callback = function() end })

@@ -3,6 +3,7 @@
 -- Neovim would hang on a FIFO without a writer or on an endless device, so only regular files of a bounded size are
 -- opened. A file that is replaced between the check and Neovim's own read goes unnoticed: Neovim cannot load a buffer
 -- from an open descriptor.
+local handled = require("acp_nvim.buffers.handled")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local swap = require("acp_nvim.buffers.swap")
@@ -87,7 +88,7 @@ end
 ---@param bytes integer maximum size of the file
 ---@return integer? bufnr loaded; unlisted if it is new
 ---@return string? problem
-function M.load(path, bytes)
+local function load(path, bytes)
   local problem = refusal(path, bytes)
   if problem then
     return nil, problem
@@ -101,6 +102,18 @@ function M.load(path, bytes)
   return bufnr
 end
 
+---Loads a file that the user did not ask for. Archives and the like, for which Neovim runs a program, are refused.
+---@param path string absolute
+---@param bytes integer maximum size of the file
+---@return integer? bufnr loaded; unlisted if it is new
+---@return string? problem
+function M.load(path, bytes)
+  if handled.is_read_by_others(path) then
+    return nil, path .. " is read by another plugin of Neovim, and is opened only by its user"
+  end
+  return load(path, bytes)
+end
+
 ---Returns the buffer of a file that the user wants to see, or shows why there is none.
 ---@param path string absolute
 ---@return integer? bufnr loaded and listed
@@ -109,7 +122,7 @@ function M.get(path)
   if bufnr then
     return bufnr
   end
-  bufnr, problem = M.load(path, OPEN_BYTES)
+  bufnr, problem = load(path, OPEN_BYTES)
   if not bufnr then
     message.info(problem --[[@as string]])
     return nil

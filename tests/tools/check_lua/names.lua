@@ -57,7 +57,7 @@ local RULES = {
   -- filename and text are data there, but for what the user's 'quickfixtextfunc' makes of them
   ["vim.fn.setqflist"] = rule(EXPANDS, { "review/quickfix.lua" }),
   -- patterns of the user: of an autocommand, and of a search with \V
-  ["vim.regex"] = rule(PATTERN, { "buffers/stamp.lua" }),
+  ["vim.regex"] = rule(PATTERN, { "buffers/handled.lua" }),
   ["vim.fn.search"] = rule(PATTERN, { "sessions/kept.lua" }),
   -- keys that are constant or mapped
   ["vim.api.nvim_feedkeys"] = rule(KEYS, { "chat/targets.lua", "temporary_keymaps.lua", "forms/editing.lua" }),
