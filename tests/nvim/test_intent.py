@@ -181,6 +181,7 @@ def test_what_is_loaded_before_the_host_starts(editor: Editors) -> None:
         "acp_nvim.idle",
         "acp_nvim.lazy",
         "acp_nvim.log",
+        "acp_nvim.names",
         "acp_nvim.version",
     ]
 

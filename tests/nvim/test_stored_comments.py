@@ -264,7 +264,8 @@ def test_the_tool_restores_comments(begin: Begin, tmp_path: Path) -> None:
     killed(begin, tmp_path, "it")
     desk = begin()
     answer = (
-        "local found require('acp_nvim.mcp.comments').list({ cwd = vim.fn.getcwd() }, function(one) found = one end)"
+        "local cwd = vim.fn.getcwd() local args, found = { cwd = cwd, directories = { cwd } }, nil "
+        "require('acp_nvim.mcp.comments').list(args, function(one) found = one end)"
     )
     assert desk.nvim.lua(f"{answer} return found.lines") == ["f:2:1: it"]
     desk.until_said(RESTORED.format("1 unsent comment"))
@@ -309,9 +310,10 @@ def test_files_that_are_not_understood_are_left_alone(begin: Begin, tmp_path: Pa
     assert desk.nvim.messages() == [f"acp_nvim: {RESTORED.format('1 unsent comment')}"]
     assert {name: (path.parent / name).read_text() for name in bad} == bad
     assert not interrupted.exists()
-    log = Path(desk.nvim.lua("return require('acp_nvim.log').path()")).read_text()
-    for name in [*bad, f"{owner}-907.json"]:
-        assert log.count(f"left alone: {path.parent / name}\n") == 1
+    log = Path(desk.nvim.lua("return require('acp_nvim.log').path()"))
+    left = [f"left alone: {path.parent / name}\n" for name in [*bad, f"{owner}-907.json"]]
+    wait_until(lambda: all(line in log.read_text() for line in left), what="the host to log them")
+    assert [log.read_text().count(line) for line in left] == [1] * len(left)
 
 
 def test_a_state_directory_that_cannot_be_written(begin: Begin, tmp_path: Path) -> None:
