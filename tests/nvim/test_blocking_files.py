@@ -124,6 +124,26 @@ def test_paths_of_the_system_and_names_that_others_handle(chat: Chat) -> None:
     assert not [one for one in chat.nvim.lua("return _G.opened") if one.startswith("-") or "/dev/" in one]
 
 
+PACKED = ("a.gz", "b.tgz", "c.zip", "d.tar.xz", "e.docx", "f.zst")
+
+
+def test_packed_files_are_not_unpacked(chat: Chat) -> None:
+    """A small file may hold any number of bytes; Neovim decides by the name."""
+    paths = [str(chat.nvim.project / name) for name in PACKED]
+    for path in paths:
+        Path(path).write_bytes(b"text\n")
+        chat.say(path)
+    chat.press_everywhere()
+    known = "return vim.tbl_filter(vim.api.nvim_buf_is_loaded, vim.tbl_map(vim.fn.bufnr, ...))"
+    assert chat.nvim.lua(known, paths) == []
+    refused = [sum(f"{path} is packed" in message for message in chat.nvim.messages()) for path in paths]
+    assert min(refused) > 5, dict(zip(paths, refused, strict=True))
+    assert chat.nvim.lua("return require('acp_nvim.windows.file_buffer').would_block(...)", paths[0])
+    plain = chat.nvim.project / "gz"
+    plain.write_text("text\n")
+    assert chat.nvim.lua("return require('acp_nvim.windows.file_buffer').load(..., 1000)", str(plain))
+
+
 def test_a_file_that_became_a_fifo_while_it_is_open(chat: Chat) -> None:
     path = chat.nvim.project / "code.txt"
     path.unlink()

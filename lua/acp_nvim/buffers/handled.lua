@@ -1,13 +1,7 @@
--- Tells which files other plugins read or write in place of Neovim, by running programs, for example: archives.
+-- Tells which files other plugins read or write in place of Neovim (BufReadCmd, BufWriteCmd).
 local M = {}
 
 local api = vim.api
-
--- compressed files, which Neovim's own gzip plugin reads with a program; it does so in BufReadPost, as others colour text
-local COMPRESSED = {}
-for ending in ("gz bz2 Z lzma xz lz zst br lzo lz4"):gmatch("%S+") do
-  COMPRESSED[ending] = true
-end
 
 ---@param pattern string of an autocommand
 ---@param name string absolute path
@@ -33,7 +27,7 @@ end
 ---@param path string absolute
 ---@return boolean another plugin reads the file
 function M.is_read_by_others(path)
-  return COMPRESSED[path:match("%.(%w+)$")] == true or has_autocommand("BufReadCmd", path)
+  return has_autocommand("BufReadCmd", path)
 end
 
 ---@param bufnr integer

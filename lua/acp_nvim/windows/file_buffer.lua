@@ -1,8 +1,8 @@
 -- Reads files, and loads them into buffers. No other module does, since agents name and create these files.
 --
 -- Neovim would hang on a FIFO without a writer or on an endless device, so only regular files of a bounded size are
--- opened. A file that is replaced between the check and Neovim's own read goes unnoticed: Neovim cannot load a buffer
--- from an open descriptor.
+-- opened, and none that Neovim would have a program unpack. A file that is replaced between the check and Neovim's own
+-- read goes unnoticed: Neovim cannot load a buffer from an open descriptor.
 local handled = require("acp_nvim.buffers.handled")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
@@ -50,11 +50,34 @@ local function refusal(path, bytes)
   return why and ("%s %s"):format(path, why) or nil
 end
 
+---Autocommands of Neovim that run a program when a file is read, and wait for it: group and event.
+local UNPACKERS = { "gzip#BufReadPost", "tar#BufReadCmd", "zip#BufReadCmd" }
+
+---@param path string
+---@return string? words reason for refusal: a file of a few kB may hold many GB; nil: Neovim reads it as it is
+local function packed(path)
+  for _, ending in ipairs({ path:match("%.%w+$") or "", path:match("%.%w+%.%w+$") or "" }) do
+    for _, unpacker in ipairs(ending ~= "" and UNPACKERS or {}) do
+      local pattern = ("#%s#*%s"):format(unpacker, vim.o.fileignorecase and ending:lower() or ending)
+      if vim.fn.exists(pattern) == 1 then
+        return path .. " is packed, and Neovim would wait for the program that unpacks it: :edit does that"
+      end
+    end
+  end
+end
+
+---@param path string
+---@param bytes integer maximum size of the file
+---@return string? words reason why Neovim does not load it
+local function load_refusal(path, bytes)
+  return refusal(path, bytes) or packed(path)
+end
+
 ---@param path string
 ---@return boolean to read it as a whole, as Neovim does with some files that it is told of, might not end
 function M.would_block(path)
   local stat = uv.fs_stat(path)
-  return stat ~= nil and stat.type ~= "directory" and refusal(path, OPEN_BYTES) ~= nil
+  return stat ~= nil and stat.type ~= "directory" and load_refusal(path, OPEN_BYTES) ~= nil
 end
 
 ---Reads the beginning of a regular file.
@@ -89,12 +112,12 @@ end
 ---@return integer? bufnr loaded; unlisted if it is new
 ---@return string? problem
 local function load(path, bytes)
-  local problem = refusal(path, bytes)
+  local problem = load_refusal(path, bytes)
   if problem then
     return nil, problem
   end
   local bufnr = vim.fn.bufadd(path)
-  problem = refusal(path, bytes) or swap.obstacle(path) -- autocommands have run since
+  problem = load_refusal(path, bytes) or swap.obstacle(path) -- autocommands have run since
   if problem then
     return nil, problem
   end
@@ -102,7 +125,7 @@ local function load(path, bytes)
   return bufnr
 end
 
----Loads a file that the user did not ask for. Archives and the like, for which Neovim runs a program, are refused.
+---Loads a file that the user did not ask for. Files that another plugin reads, perhaps by a program, are refused.
 ---@param path string absolute
 ---@param bytes integer maximum size of the file
 ---@return integer? bufnr loaded; unlisted if it is new
