@@ -26,10 +26,15 @@ MOST_WORDS: Final = 2000
 """Words of a server that may name files: more than its question can show."""
 MOST_PLACES: Final = 500
 """Files and directories that are looked at."""
-MOST_FILES: Final = 2000
-"""Files of the directories that are run, whose bytes are compared."""
+MOST_BYTES: Final = 256 * 1024 * 1024
+"""Bytes of all files that are compared, read within a second; of further files it is what is said of large ones."""
+MOST_FILES: Final = 20_000
+"""Files that are compared at all."""
 
 _WORD = pattern(r"[^\s\"'`;|&()<>=,:{}\[\]$*?!]+")
+_SUFFIXES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json")
+_ADDS_SUFFIXES = frozenset({"node", "nodejs", "nodemon", "bun", "tsx", "ts-node"})
+"""These run `server.js` when told to run `server`."""
 _FILE_NAME = pattern(r"\.\w{1,5}$")
 _MODULE = pattern(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")
 _ENTRIES = (
@@ -63,12 +68,16 @@ def named_files(servers: Iterable[Mapping[str, Any]], root: str, variables: Mapp
 def _of_server(server: Mapping[str, Any], root: str, variables: Mapping[str, str]) -> Iterator[str]:
     texts = list(_texts([server.get(one) for one in ("command", "args", "env")], variables))
     words = list(islice(dict.fromkeys(word for one in texts for word in (one, *_WORD.findall(one))), MOST_WORDS))
+    words += [word[2:] for word in words if word[:1] == "-" and word[1:2].isalpha() and os.sep in word]  # `-r./hook`
+    adds_suffixes = not _ADDS_SUFFIXES.isdisjoint(map(os.path.basename, words))
     below = {word: place for word in words if (place := _below(root, root, word)) is not None}
     directories = [one for one in dict.fromkeys(below.values()) if os.path.isdir(one)]
     for word, place in below.items():
         is_name = not word.startswith("-") and _WORD.fullmatch(word) and (os.sep in word or _FILE_NAME.search(word))
         if (is_name or os.path.lexists(place)) and (place not in directories or _is_program(place)):
             yield place
+        if adds_suffixes:
+            yield from filter(os.path.isfile, map(place.__add__, _SUFFIXES))
     for directory in directories[:10]:  # the server may be started there
         yield from (one for word in words[:100] if (one := _below(root, directory, word)) and os.path.isfile(one))
     for base in (root, *directories[:10]):
@@ -121,30 +130,38 @@ def of_text(servers: Any, root: str) -> list[str]:
 
 def digest(paths: Iterable[str]) -> str:
     """Return a digest of the bytes of these files, and of those below directories. Blocks; never raises."""
-    made = hashlib.sha256()
+    made, left = hashlib.sha256(), MOST_BYTES
     for path in islice((one for named in paths for one in _files(named)), MOST_FILES):
-        made.update(repr((path, os.path.realpath(path), _content(path))).encode("utf-8", "surrogatepass"))
+        content, size = _content(path, min(left, FILE_BYTES))
+        left -= size
+        made.update(repr((path, os.path.realpath(path), content)).encode("utf-8", "surrogatepass"))
     return made.hexdigest()
 
 
 def _files(path: str) -> Iterator[str]:
+    """Yield the files below a directory, and links there to others, which are not followed."""
     if not os.path.isdir(path):
         yield path
         return
     for directory, names, files in os.walk(path):
         names[:] = sorted(set(names) - _CACHES)
         yield from (os.path.join(directory, one) for one in sorted(files))
+        yield from filter(os.path.islink, (os.path.join(directory, one) for one in names))
 
 
-def _content(path: str) -> object:
-    """What a file is: a digest of its bytes, or, if it is large, its size, times and inode; None if there is none."""
+def _content(path: str, most: int) -> tuple[object, int]:
+    """Return what a file is, and how many bytes of it were read.
+
+    It is a digest of its bytes, or, if it has more than `most`, its size, times and inode; else the kind of an error.
+    """
     try:
         with open(path, "rb", opener=lambda name, _: os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)) as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
-                return stat.S_IFMT(status.st_mode)
-            if status.st_size > FILE_BYTES:
-                return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
-            return hashlib.sha256(file.read(FILE_BYTES)).hexdigest()
+                return stat.S_IFMT(status.st_mode), 0
+            if status.st_size > most:
+                return (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino), 0
+            data = file.read(most)
+            return hashlib.sha256(data).hexdigest(), len(data)
     except (OSError, ValueError) as error:
-        return type(error).__name__
+        return type(error).__name__, 0

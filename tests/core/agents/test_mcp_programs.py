@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.agents import mcp_programs
 from acp_nvim.agents.mcp_programs import FILE_BYTES, MOST_PLACES, digest, named_files, of_text
 from acp_nvim.agents.mcp_servers import listed
 
@@ -23,6 +24,10 @@ CASES: list[tuple[dict[str, Any], set[str]]] = [
     ({"command": "sh", "args": ["-c", "true && ./bin/x|cat"]}, {"bin/x"}),
     ({"command": "node", "args": ["--require=./hook.js", "server.js"]}, {"hook.js", "server.js"}),
     ({"command": "node", "args": ["dist/not-yet.js"]}, {"dist/not-yet.js"}),
+    ({"command": "node", "args": ["server"]}, {"server.js"}),
+    ({"command": "node", "args": ["./server"]}, {"server", "server.js"}),
+    ({"command": "node", "args": ["-r./server", "app/main"]}, {"server", "server.js", "app/main"}),
+    ({"command": "ruby", "args": ["-r./run.sh"]}, {"run.sh"}),
     ({"command": "python", "args": ["-m", "pkg"]}, {"pkg", "pkg.py"}),
     ({"command": "python3", "args": ["-mpkg.sub"]}, {"pkg/sub", "pkg/sub.py"}),
     ({"command": "sh", "args": ["-c", "python -m pkg"]}, {"pkg", "pkg.py"}),
@@ -97,8 +102,20 @@ def test_what_is_a_change(root: Path) -> None:
     changed(lambda: (root / "server.js").write_text("two\n"))
     changed(lambda: (root / "link").unlink() or (root / "link").symlink_to("plain"))
     changed(lambda: os.truncate(root / "large", FILE_BYTES + 2))
+    changed(lambda: (root / "pkg" / "data").symlink_to(root / "app"))
+    changed(lambda: (root / "pkg" / "data").unlink() or (root / "pkg" / "data").symlink_to(root / "bin"))
     changed(lambda: (root / "run.sh").unlink())
     (root / "docs" / "a.md").write_text("two\n")
     (root / "pkg" / "__pycache__").mkdir()
     (root / "pkg" / "__pycache__" / "x.pyc").write_text("")
     assert digest(paths) in seen
+
+
+def test_many_files_are_compared_without_reading_them_all(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mcp_programs, "MOST_BYTES", 10)
+    for number in range(20):
+        (root / "pkg" / f"{number:02}.py").write_text("one\n")
+    before = digest([str(root / "pkg")])
+    assert digest([str(root / "pkg")]) == before
+    (root / "pkg" / "19.py").write_text("other\n")
+    assert digest([str(root / "pkg")]) != before
