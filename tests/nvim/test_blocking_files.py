@@ -168,6 +168,38 @@ def test_a_swap_file_that_is_a_fifo(chat: Chat) -> None:
     assert "is no swap file" in "\n".join(chat.nvim.messages())
 
 
+def test_files_that_neovim_reads_besides(chat: Chat) -> None:
+    """The settings of a directory, also of one whose name holds a variable, and undo files."""
+    chat.nvim.command("set undofile undodir=. | let $VARIABLE = 'value'")
+    for number, other in enumerate(("../.editorconfig", "../value/.editorconfig", ".it.txt.un~")):
+        with case(other):
+            path = chat.nvim.project / str(number) / "$VARIABLE" / "it.txt"
+            path.parent.mkdir(parents=True)
+            (path.parent.parent / "value").mkdir()
+            path.write_text("text\n")
+            os.mkfifo(path.parent / other)
+            chat.say(str(path))
+            chat.press_everywhere()
+            assert chat.loaded() == [str(chat.nvim.project / "code.txt")]
+            assert "would read another file, too" in chat.nvim.messages()[-1]
+    os.unlink(path.parent / other)
+    assert chat.nvim.lua("return require('acp_nvim.windows.file_buffer').load(..., 1000)", str(path))
+
+
+def test_an_undo_file_that_became_a_fifo(chat: Chat) -> None:
+    path = str(chat.nvim.project / "code.txt")
+    chat.nvim.command("set undodir=.")
+    chat.nvim.lua("vim.bo[vim.fn.bufnr(...)].undofile = true", path)
+    os.mkfifo(chat.nvim.project / ".code.txt.un~")
+    problem = chat.nvim.lua(
+        "local bufnr = vim.fn.bufnr(...) "
+        "vim.api.nvim_buf_set_lines(bufnr, 0, -1, true, { 'other' }) "
+        "return require('acp_nvim.buffers.disk').save(bufnr)",
+        path,
+    )
+    assert "is not a regular file: remove it" in problem
+
+
 GIT_FILES = (".gitignore", ".git/HEAD", ".git/index", ".git/config", ".git", ".git/info/exclude")
 
 

@@ -1,4 +1,5 @@
 -- Saves buffers without ever prompting the user.
+local companions = require("acp_nvim.buffers.companions")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local stamp = require("acp_nvim.buffers.stamp")
@@ -21,11 +22,19 @@ local function can_be_encoded(bufnr)
   return there == nil or vim.iconv(there, encoding, "utf-8") == content
 end
 
----Writing to a FIFO would block.
+---Writing to a FIFO would block, and so would reading an undo file that is one: Neovim looks at it first.
 ---@return string? problem
-local function not_regular(path)
+local function not_regular(bufnr, path)
   local stat = vim.uv.fs_stat(path)
-  return stat and stat.type ~= "file" and "it is not a regular file any more" or nil
+  if stat and stat.type ~= "file" then
+    return "it is not a regular file any more"
+  end
+  for _, undo in ipairs(vim.bo[bufnr].undofile and companions.undo(path) or {}) do
+    stat = vim.uv.fs_stat(undo)
+    if stat and stat.type ~= "file" then
+      return ("its undo file %s is not a regular file: remove it"):format(undo)
+    end
+  end
 end
 
 ---Checks for known reasons why saving would fail.
@@ -33,7 +42,7 @@ end
 function M.obstacle(bufnr)
   local path = lookup.real_path(bufnr)
   local own = vim.bo[bufnr].swapfile and vim.fn.swapname(bufnr) or ""
-  local problem = not_regular(path)
+  local problem = not_regular(bufnr, path)
   if problem then
     return problem
   elseif vim.uv.fs_stat(path) and not vim.uv.fs_access(path, "W") then
@@ -107,7 +116,7 @@ function M.save(bufnr)
     return "the file's encoding lacks some of the characters"
   end
   local path, was_modified = lookup.real_path(bufnr), vim.bo[bufnr].modified
-  local problem = not_regular(path)
+  local problem = not_regular(bufnr, path)
   if problem then
     return problem
   end

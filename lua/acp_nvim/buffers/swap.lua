@@ -8,9 +8,10 @@ local M = {}
 
 local NAME_BYTES = 250 -- of a swap file's name without its suffix; Neovim cuts longer names
 
----@return string[] entries of 'directory', as Neovim reads them
-local function directories()
-  local out, text = {}, vim.o.directory
+---@param text string value of 'directory' or 'undodir'
+---@return string[] entries, as Neovim reads them
+function M.directories(text)
+  local out = {}
   while text ~= "" do
     local entry, at = "", 1
     while at <= #text and text:sub(at, at) ~= "," do
@@ -67,7 +68,7 @@ end
 ---@return string[] paths of its swap files
 local function swap_files(path)
   local found = {}
-  for _, directory in ipairs(directories()) do
+  for _, directory in ipairs(M.directories(vim.o.directory)) do
     add_existing(stem(directory, lookup.real(path)), found)
   end
   return found

@@ -3,6 +3,7 @@
 -- Neovim would hang on a FIFO without a writer or on an endless device, so only regular files of a bounded size are
 -- opened, and none that Neovim would have a program unpack. A file that is replaced between the check and Neovim's own
 -- read goes unnoticed: Neovim cannot load a buffer from an open descriptor.
+local companions = require("acp_nvim.buffers.companions")
 local handled = require("acp_nvim.buffers.handled")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
@@ -11,6 +12,7 @@ local swap = require("acp_nvim.buffers.swap")
 local M = {}
 
 local OPEN_BYTES = 64 * 1024 * 1024 -- of a file opened from the chat or the review: read within a second
+local COMPANION_BYTES = 16 * 1024 * 1024 -- of an undo file, or a file with settings
 
 local api, uv = vim.api, vim.uv
 
@@ -67,10 +69,22 @@ local function packed(path)
 end
 
 ---@param path string
+---@return string? words reason for refusal: Neovim would read another file, too, and wait for it
+local function accompanied(path)
+  for _, other in ipairs(companions.of(path)) do
+    local stat = uv.fs_stat(other)
+    local why = stat and stat.type ~= "directory" and refusal(other, COMPANION_BYTES)
+    if why then
+      return ("%s cannot be opened, since Neovim would read another file, too: %s"):format(path, why)
+    end
+  end
+end
+
+---@param path string
 ---@param bytes integer maximum size of the file
 ---@return string? words reason why Neovim does not load it
 local function load_refusal(path, bytes)
-  return refusal(path, bytes) or packed(path)
+  return refusal(path, bytes) or packed(path) or accompanied(path)
 end
 
 ---@param path string
