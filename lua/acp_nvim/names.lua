@@ -1,6 +1,7 @@
 -- Shows names of files, and calls those functions of Neovim that expand a name: wildcards, `$VAR`, `%`, and commands
 -- between backticks, which Neovim runs. Agents choose names, so no other module may call them: what is expanded here
--- was typed or configured by the user, or is a path of the plugin itself.
+-- was configured by the user, or is a path of the plugin itself. What was typed is not: completion of names inserts
+-- those of a project, and Neovim has expanded the arguments of commands that complete files.
 local M = {}
 
 local EXACT = { file = false, bar = false } -- `magic` of a command whose argument is not expanded
@@ -59,7 +60,7 @@ function M.configured(path)
   return vim.fs.normalize(path)
 end
 
----@param text string that the user typed or configured
+---@param text string value of an option of the user: not what was typed, which completion may have taken from a project
 ---@return string path with everything expanded
 function M.expanded(text)
   return vim.fn.expand(text)
@@ -71,10 +72,25 @@ function M.absolute(text)
   return vim.fn.fnamemodify(text, ":p")
 end
 
+---Completes a directory, without |getcompletion()|, which expands what completion has inserted before.
 ---@param lead string that the user typed
 ---@return string[] directories that begin with it
 function M.complete_directory(lead)
-  return vim.fn.getcompletion(lead, "dir")
+  local parent, prefix = lead:match("^(.*/)([^/]*)$")
+  parent, prefix = parent or "", prefix or lead
+  local place = parent == "" and "./" or M.from_home(parent)
+  local entries, found = vim.uv.fs_scandir(place), {}
+  local name = entries and vim.uv.fs_scandir_next(entries)
+  while name do
+    local is_meant = vim.startswith(name, prefix) and (vim.startswith(prefix, ".") or not vim.startswith(name, "."))
+    local stat = is_meant and vim.uv.fs_stat(place .. name)
+    if stat and stat.type == "directory" then
+      found[#found + 1] = parent .. name .. "/"
+    end
+    name = vim.uv.fs_scandir_next(entries)
+  end
+  table.sort(found)
+  return found
 end
 
 ---@return integer bufnr the alternate buffer; -1: none

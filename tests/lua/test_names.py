@@ -1,4 +1,4 @@
-"""Names of files are shown as they are: only what the user typed or configured is expanded."""
+"""Names of files are shown as they are: only what the user configured is expanded."""
 
 from __future__ import annotations
 
@@ -27,6 +27,8 @@ return { vim.fn.fnamemodify(path, ":~:."), vim.fn.fnamemodify(path, ":~") }
 """
 OURS = "local path, names = ..., require('acp_nvim.names') return { names.short(path), names.below_home(path) }"
 CALL = "local name, path = ... return require('acp_nvim.names')[name](path)"
+
+COMPLETE = "return require('acp_nvim.sessions.arguments').complete_chat(..., {})"
 
 
 def test_they_are_shown_as_neovim_does_it(editor):
@@ -64,3 +66,48 @@ def test_a_directory_and_a_file_are_entered_exactly(editor):
             assert editor.buffer_text() == f"text of {name!r}"
             editor.lua("require('acp_nvim.names').set_directory('tcd', ...)", before)
     assert not list(editor.project.glob("**/MARK"))
+
+
+def test_completed_names_are_not_expanded(editor):
+    """Keys that complete a name of the project, and use it, or complete what is below it."""
+    names = ["`touch MARK`", "a`touch MARK`b", "$(touch MARK)", "`=writefile([],'MARK')`"]
+    key = editor.chat()
+    editor.lua("require('acp_nvim.sessions').get(...).host = 1", key)
+    editor.command("cd " + str(editor.project))
+    for name in names:
+        with case(name):
+            place = editor.project / name
+            (place / "below").mkdir(parents=True)
+            assert editor.lua(COMPLETE, "++dir=") == [f"++dir={name}/"]
+            assert editor.lua(COMPLETE, f"++dir={name}") == [f"++dir={name}/"]
+            assert editor.lua(COMPLETE, f"++dir={name}/") == [f"++dir={name}/below/"]
+            editor.rpc.notify("nvim_input", ":AcpExport \t.md<CR>")
+            editor.wait_until(lambda: editor.sent("export"), what="the export")
+            assert editor.sent("export")[-1]["path"] == f"{place}/.md"
+            (place / "below").rmdir()
+            place.rmdir()
+            assert not list(editor.project.rglob("MARK"))
+            editor.lua("_G.sent = {}")
+
+
+def test_directories_are_completed(editor):
+    for name in ("one/deep", "only", ".hidden"):
+        (editor.project / name).mkdir(parents=True)
+    (editor.project / "over").write_text("")
+    (editor.project / "on").symlink_to("one")
+    (editor.places.home / "of").mkdir()
+    editor.command("cd " + str(editor.project))
+    found = {
+        lead: editor.lua("return require('acp_nvim.names').complete_directory(...)", lead)
+        for lead in ("o", "", ".", "one/", "./one/d", "~/o", "none/x", f"{editor.project}/onl")
+    }
+    assert found == {
+        "o": ["on/", "one/", "only/"],
+        "": ["on/", "one/", "only/"],
+        ".": [".hidden/"],
+        "one/": ["one/deep/"],
+        "./one/d": ["./one/deep/"],
+        "~/o": ["~/of/"],
+        "none/x": [],
+        f"{editor.project}/onl": [f"{editor.project}/only/"],
+    }

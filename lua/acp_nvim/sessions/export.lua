@@ -50,7 +50,7 @@ function M.command(args)
   if not session then
     return message.info("there is no conversation to export")
   end
-  local path = args.args ~= "" and names.absolute(names.expanded(args.args)) or nil
+  local path = args.args ~= "" and names.absolute(args.args) or nil
   local params = { session = session.key, path = path, exact = args.bang, transcript = session.kept }
   incoming[session.key], on_answer[session.key] = nil, late.wait()
   if session.kept then

@@ -78,11 +78,11 @@ local function forbid(prefix, words, why, only)
 end
 
 local OURS = { "names.lua" }
-forbid("vim.fn.", "bufnr expand fnamemodify getcompletion", EXPANDS, OURS)
+forbid("vim.fn.", "bufnr expand fnamemodify", EXPANDS, OURS)
 forbid("vim.fn.", "bufname bufexists buflisted bufloaded bufwinnr getbufline getbufoneline", EXPANDS)
 forbid("vim.fn.", "getbufvar setbufvar setbufline appendbufline deletebufline prompt_setprompt", EXPANDS)
 forbid("vim.fn.", "buffer_exists buffer_name buffer_number glob globpath expandcmd findfile finddir", EXPANDS)
-forbid("vim.fn.", "resolve setloclist chdir undofile", EXPANDS)
+forbid("vim.fn.", "resolve setloclist chdir undofile getcompletion", EXPANDS)
 forbid("vim.fn.", "searchpos searchcount matchadd match matchstr matchlist substitute", PATTERN)
 forbid("vim.fn.", "eval win_execute luaeval py3eval call funcref", COMMAND)
 forbid("vim.fn.", "execute", COMMAND, { "buffers/file_check.lua" }) -- a constant
