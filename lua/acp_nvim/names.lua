@@ -93,6 +93,20 @@ function M.complete_directory(lead)
   return found
 end
 
+---@param path string absolute, or a name
+---@param bufnr? integer whose text may decide, too
+---@return string? filetype
+function M.filetype(path, bufnr)
+  local name = path:gsub("[`$*?{%[]", "_") -- Neovim expands some of the names that it is given here
+  return (vim.filetype.match({ filename = name, buf = bufnr }))
+end
+
+---@param path string absolute
+---@return boolean Neovim may run a part of the name when it looks for the filetype itself
+function M.may_run(path)
+  return path:find("`", 1, true) ~= nil
+end
+
 ---@return integer bufnr the alternate buffer; -1: none
 function M.alternate_buffer()
   return vim.fn.bufnr("#")

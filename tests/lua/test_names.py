@@ -111,3 +111,54 @@ def test_directories_are_completed(editor):
         "none/x": [],
         f"{editor.project}/onl": [f"{editor.project}/only/"],
     }
+
+
+LOOK = """
+local path = ...
+local match, seen = vim.filetype.match, {}
+vim.filetype.match = function(args)
+  table.insert(seen, args.filename)
+  return match(args)
+end
+require("acp_nvim.hunks.shadow").make("acp://x", path)
+require("acp_nvim.prompt.context").file(path, "/")
+require("acp_nvim.names").filetype(path, 0)
+vim.filetype.match = match
+return seen
+"""
+
+
+def test_looking_for_a_filetype_expands_nothing(editor):
+    """Neovim expands some of the names that it is given to find their filetypes."""
+    for name in ("/x/`y`.py", "/x/$HOME/*.py", "/x/{a,b}[c]?.py"):
+        with case(name):
+            seen = editor.lua(LOOK, name)
+            assert len(seen) == 3
+            assert not [one for one in seen if set(one) & set("`$*?{[") or not one.endswith(".py")]
+    assert editor.lua("return require('acp_nvim.names').filetype('/`x`/a.py')") == "python"
+
+
+LOAD = """
+local path = ...
+local match, seen = vim.filetype.match, {}
+vim.filetype.match = function(args)
+  seen[#seen + 1] = args.filename
+  return match(args)
+end
+local bufnr = require("acp_nvim.windows.file_buffer").load(path, 1000)
+vim.filetype.match = match
+return { seen, vim.bo[bufnr].filetype, vim.api.nvim_buf_get_lines(bufnr, 0, -1, true), vim.o.eventignore }
+"""
+
+
+def test_loading_a_file_does_not_give_its_name_to_the_detection(editor):
+    editor.command("filetype on")
+    for name in ("`x`/a.py", "x`y`.py", "plain.py"):
+        with case(name):
+            path = editor.project / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("text\n")
+            seen, filetype, lines, ignored = editor.lua(LOAD, str(path))
+            assert seen
+            assert not [one for one in seen if "`" in one]
+            assert (filetype, lines, ignored) == ("python", ["text"], "")

@@ -45,7 +45,7 @@ function M.rename(bufnr, path)
     vim.fn.setreg("#", alternate)
   end
   stamp.settle(bufnr)
-  local filetype = vim.filetype.match({ buf = bufnr, filename = path })
+  local filetype = names.filetype(path, bufnr)
   if filetype and filetype ~= vim.bo[bufnr].filetype then
     vim.bo[bufnr].filetype = filetype
   end

@@ -11,7 +11,7 @@ local api = vim.api
 ---@return integer bufnr
 function M.make(name, path)
   local bufnr = named.scratch(name .. path)
-  local filetype = vim.filetype.match({ filename = path })
+  local filetype = names.filetype(path)
   local language = filetype and vim.treesitter.language.get_lang(filetype)
   if not language or not pcall(vim.treesitter.start, bufnr, language) then
     vim.bo[bufnr].syntax = filetype or "" -- 'filetype' would start language servers and other plugins

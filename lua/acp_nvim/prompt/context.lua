@@ -103,7 +103,7 @@ end
 function M.file(path, cwd, first, last)
   local name, uri = with_lines(M.short(path, cwd), vim.uri_from_fname(path), first, last)
   local item = { type = "file", uri = uri, name = name, path = path, first = first, last = last }
-  item.mime_type = mime_type(vim.filetype.match({ filename = path }))
+  item.mime_type = mime_type(names.filetype(path))
   return item
 end
 

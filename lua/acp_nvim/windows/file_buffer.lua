@@ -7,6 +7,7 @@ local companions = require("acp_nvim.buffers.companions")
 local handled = require("acp_nvim.buffers.handled")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
+local names = require("acp_nvim.names")
 local swap = require("acp_nvim.buffers.swap")
 
 local M = {}
@@ -110,11 +111,29 @@ function M.read(path, most, largest)
   return data
 end
 
+---Loads a buffer whose name Neovim must not be given to find the filetype.
+local function read_without_detection(bufnr, path)
+  local ignored = vim.o.eventignore
+  vim.o.eventignore = (ignored == "" and "" or ignored .. ",") .. "BufReadPost,BufNewFile"
+  local ok, err = pcall(vim.cmd, ("silent keepjumps call bufload(%d)"):format(bufnr))
+  vim.o.eventignore = ignored
+  if not ok then
+    error(err, 0)
+  elseif vim.fn.exists("#filetypedetect") == 1 then
+    vim.bo[bufnr].filetype = names.filetype(path, bufnr) or ""
+  end
+end
+
 ---Reads the file without messages and without swap file prompts.
-local function read_into(bufnr)
+local function read_into(bufnr, path)
   local before = vim.o.shortmess
   vim.cmd("noautocmd set shortmess+=AF")
-  local ok, err = pcall(vim.cmd, ("silent keepjumps call bufload(%d)"):format(bufnr))
+  local ok, err
+  if names.may_run(path) then
+    ok, err = pcall(read_without_detection, bufnr, path)
+  else
+    ok, err = pcall(vim.cmd, ("silent keepjumps call bufload(%d)"):format(bufnr))
+  end
   vim.cmd(("noautocmd let &shortmess = %s"):format(vim.fn.string(before)))
   if not ok and not api.nvim_buf_is_loaded(bufnr) then
     error(err, 0)
@@ -135,7 +154,7 @@ local function load(path, bytes)
   if problem then
     return nil, problem
   end
-  read_into(bufnr)
+  read_into(bufnr, path)
   return bufnr
 end
 

@@ -1,6 +1,7 @@
 -- Highlights a segment of fenced code with the tree-sitter parser of its language, if there is one.
 require("acp_nvim.chat.markdown.interpreted")()
 
+local names = require("acp_nvim.names")
 local limits = require("acp_nvim.limits")
 local spans = require("acp_nvim.chat.markdown.spans")
 
@@ -47,7 +48,7 @@ end
 
 local function load(name)
   local tried = { name, vim.treesitter.language.get_lang(name) }
-  local ok, filetype = pcall(vim.filetype.match, { filename = "a." .. name })
+  local ok, filetype = pcall(names.filetype, "a." .. name)
   if ok and filetype then
     tried[#tried + 1] = vim.treesitter.language.get_lang(filetype) or filetype
   end
