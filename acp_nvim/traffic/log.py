@@ -24,8 +24,10 @@ TRAFFIC_FILES: Final = 20
 """Recordings kept, the newest; each connection makes one, or two when it is long."""
 TRAFFIC_BYTES: Final = 200 * 1024 * 1024
 """Size of all recordings that are kept when a new one begins."""
-TRAFFIC_MESSAGE_BYTES: Final = 4 * 1024 * 1024
-"""Size of the largest message that is recorded: to search it for secrets takes 0.1 s of the host."""
+TRAFFIC_MESSAGE_BYTES: Final = 512 * 1024
+"""Size of the largest message that is recorded: to search it for secrets takes 0.1 s of the host, at worst 0.6 s."""
+TRAFFIC_STRINGS: Final = 6000
+"""Names and texts of a message that is recorded: each is searched for itself, which takes 50 microseconds."""
 FORMAT: Final = 1
 """The value of a header's member `traffic`: the version of the format."""
 
@@ -107,7 +109,7 @@ class TrafficLog:
 
     The file is JSON Lines. First a header: `{"traffic": 1, "agent", "command", "cwd", "started", "version"}`. Then
     records `{"time": seconds since the start, "direction": "received" or "sent", ...}` with one of `"message"`: the
-    JSON value, `"line"`: a text that is not JSON, `"omitted"`: the size in bytes of a message that is too long.
+    JSON value, `"line"`: a text that is not JSON, `"omitted"`: the size in bytes of a message that is too much.
     """
 
     def __init__(self, masker: Masker, file: RecordFile | None) -> None:
@@ -169,7 +171,8 @@ class TrafficLog:
     def _member(self, direction: Literal["received", "sent"], line: bytes) -> tuple[bytes, bytes]:
         """Return the name and the encoded value of the record's member for a line."""
         line = line.strip()
-        if len(line) > TRAFFIC_MESSAGE_BYTES:
+        quotes = line.count(b'"') - line.count(b'\\"')  # each string begins with one
+        if len(line) > TRAFFIC_MESSAGE_BYTES or quotes > 2 * TRAFFIC_STRINGS:
             return b"omitted", b"%d" % len(line)
         try:
             value = json.loads(line.decode())

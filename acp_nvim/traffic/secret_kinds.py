@@ -36,7 +36,7 @@ _KEYS: Final[list[tuple[str, bytes, bytes, int]]] = [
 """Prefixes of keys, what stands before them, the characters after them, and how many of these at least."""
 
 _BASE64: Final = rb"[A-Za-z0-9+/=]"
-_BETWEEN: Final = rb"[\s>\"'`+,#|]+|-(?!----(?!-))|\\{1,2}(?:[nrt\"']|\Z)"
+_BETWEEN: Final = rb"[\s>\"'`+,#|]++|-(?!----(?!-))|\\{1,2}(?:[nrt\"']|\Z)"
 """Between the lines of a key: also quotes and escapes of source code, and the marks of quotations and diffs."""
 _AFTER_LINES: Final = b" \t\r\n>\"'`+,#|"
 _ARMOUR: Final = (

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from acp_nvim import __version__
 from acp_nvim.traffic import log as traffic_log
-from acp_nvim.traffic.log import TRAFFIC_MESSAGE_BYTES, TrafficLog
+from acp_nvim.traffic.log import TRAFFIC_MESSAGE_BYTES, TRAFFIC_STRINGS, TrafficLog
 
 Open = Callable[..., TrafficLog]
 
@@ -140,6 +140,16 @@ def test_what_is_too_long_leaves_its_size(opened: Open) -> None:
     log = opened()
     log.received(b'"' + b"a" * TRAFFIC_MESSAGE_BYTES + b'"')
     assert records(log)[1]["omitted"] == TRAFFIC_MESSAGE_BYTES + 2
+
+
+@pytest.mark.parametrize("escape", ["", "\\\\", '\\"'])
+def test_what_has_too_many_texts_to_be_searched_leaves_its_size(opened: Open, escape: str) -> None:
+    log = opened()
+    many = b"[%b1]" % (b'{"a":"b%b"},' % escape.encode() * TRAFFIC_STRINGS)
+    log.received(many)
+    log.received(('["' + '\\"' * 3 * TRAFFIC_STRINGS + '"]').encode())
+    assert records(log)[1]["omitted"] == len(many)
+    assert "message" in records(log)[2]
 
 
 def test_files_are_for_the_user_alone_and_named_after_agent_time_and_process(opened: Open) -> None:
