@@ -74,12 +74,11 @@ def _guard_host(host: int, lines_in: int, codes_out: int) -> NoReturn:
     """Be the guard: tell the first process how the host ended, and stop what it left."""
     ended: guard.Statuses = {host: None}
     try:
+        _send(codes_out, host)
         _step_aside()
         os.setsid()
         os.chdir("/")
-        with open("/proc/self/comm", "w", encoding="ascii") as file:
-            file.write(NAME)
-        _send(codes_out, host)
+        _take_name()
         guarded = guard.GuardedProcesses(adopts=adopt())
         signal.signal(signal.SIGCHLD, lambda *_: guard.reap(ended))
         with open(lines_in, encoding="ascii", errors="replace") as file:
@@ -114,6 +113,14 @@ def _step_aside() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(null, number)
+
+
+def _take_name() -> None:
+    try:
+        with open("/proc/self/comm", "w", encoding="ascii") as file:
+            file.write(NAME)
+    except OSError:  # there is no `/proc`, or it cannot be written, as in some containers
+        return
 
 
 def _exit_code(host: int, ended: guard.Statuses) -> int:

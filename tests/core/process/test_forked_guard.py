@@ -167,3 +167,26 @@ def test_the_end_of_an_agent_is_recorded_when_all_that_may_be_its_own_are_gone(
     strays = {7}
     assert guarded.left() == {7}
     assert [path.name for path in tmp_path.iterdir()] == ["a.ended"]
+
+
+WITHOUT_PROC = """
+import builtins, os, sys
+from acp_nvim.process import forked_guard
+
+def refuse(path, *args, **options):
+    if str(path).startswith("/proc/self/comm"):
+        raise OSError(30, "Read-only file system")
+    return real(path, *args, **options)
+
+real, builtins.open = builtins.open, refuse
+forked_guard.fork_guard()
+print(forked_guard.lines is not None, flush=True)
+sys.stdin.read()
+sys.exit(7)
+"""
+
+
+def test_a_host_whose_guard_cannot_take_a_name_runs_until_its_end() -> None:
+    """As in a container whose `/proc` is missing, or cannot be written."""
+    done = subprocess.run([sys.executable, "-c", WITHOUT_PROC], input="", capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 7)
