@@ -176,7 +176,7 @@ class PermissionAsked(msgspec.Struct, frozen=True, kw_only=True):
     """`session/request_permission`: for a tool call (`patch`), for a `command`, or only described by texts.
 
     `env`: the variables of the command, as `NAME=value`. `is_cut`: the title or the description was cut. `beyond` are
-    members of the request or its tool call that the protocol does not have, `meta` are the metadata of the request.
+    members of the request or its tool call that the protocol does not have, `meta` all its metadata.
     """
 
     options: list[PermissionOption]

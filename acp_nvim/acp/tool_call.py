@@ -166,7 +166,7 @@ class ToolCall(msgspec.Struct, kw_only=True):
 
     `content_left` items and `locations_left` locations were dropped. `lacks_title`, `lacks_content` (an item of it) and
     `lacks_input` (the raw input): parts were dropped. `cancellable`: the agent can cancel it alone, at the moment.
-    `earlier_input`: see `superseded`.
+    `earlier_input`: see `superseded`. `is_used_again`: an input came after it had ended, as that of another call.
     """
 
     tool_call_id: str
@@ -186,6 +186,7 @@ class ToolCall(msgspec.Struct, kw_only=True):
     lacks_input: bool = False
     cancellable: bool = False
     earlier_input: tuple[tuple[str, Any], ...] = ()
+    is_used_again: bool = False
 
     def apply(self, patch: ToolCallPatch) -> bool:
         """Apply `patch`; return True if it changed anything that is displayed."""
@@ -200,12 +201,13 @@ class ToolCall(msgspec.Struct, kw_only=True):
                 value = list(value)  # a copy: chunks are appended to it
             if value != getattr(self, name):
                 if name == "raw_input":
-                    if was_finished:  # an id that is used again is another call
-                        self.earlier_input = ()
-                    else:
-                        self.earlier_input = superseded(self.earlier_input, self.raw_input, value)
+                    is_first = was_finished and not self.is_used_again
+                    self.earlier_input = () if is_first else superseded(self.earlier_input, self.raw_input, value)
+                    self.is_used_again = was_finished or self.is_used_again
                 setattr(self, name, value)
                 changed = changed or name not in _HIDDEN
+        if self.finished and not was_finished:
+            self.is_used_again = False
         return changed
 
     def note_lost(self) -> None:
@@ -237,6 +239,8 @@ class ToolCall(msgspec.Struct, kw_only=True):
         return self.status in FINISHED
 
 
-_FIELDS = tuple(name for name in ToolCall.__struct_fields__ if name not in ("tool_call_id", "earlier_input"))
+_FIELDS = tuple(
+    name for name in ToolCall.__struct_fields__ if name not in ("tool_call_id", "earlier_input", "is_used_again")
+)
 _HIDDEN = ("meta", "cancellable")
 _CLEARED = ToolCall(tool_call_id="")

@@ -219,7 +219,9 @@ def _texts_beyond(call: ToolCall, known: set[str], notes: set[str]) -> Iterator[
 
 
 def _metadata(asked: PermissionAsked, call: ToolCall | None) -> list[Any]:
-    return [asked.meta, None if call is None else call.meta]
+    """Return the metadata, and what the request itself says of the output of a command that has not run."""
+    output = asked.patch.raw_output if asked.patch is not None else None
+    return [asked.meta, None if call is None else call.meta, None if output is msgspec.UNSET else output]
 
 
 def _as_sent(asked: PermissionAsked, members: InputMembers) -> list[Any]:

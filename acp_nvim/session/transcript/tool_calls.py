@@ -200,8 +200,10 @@ class ToolCalls:
         """Return the number of a tool call's block, the block, and whether it is new."""
         number = self._calls.get(tool_call_id)
         if number is not None and (not announced or self._turn_calls.get(tool_call_id)):
-            self._turn_calls.setdefault(tool_call_id, False)
-            return number, self._call_at(number), False
+            block = self._call_at(number)
+            if tool_call_id not in self._turn_calls:
+                self._turn_calls[tool_call_id] = block.call.is_used_again = False
+            return number, block, False
         block = CallBlock(ToolCall(tool_call_id=tool_call_id), self.clock())
         if self._has_lost and not announced:
             block.call.note_lost()

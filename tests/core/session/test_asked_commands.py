@@ -296,6 +296,46 @@ def test_metadata_and_unknown_members_of_the_request_itself() -> None:
     assert judge(FILES, wanted(edit, file_path=".env")).action == "reject"
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"content": [{**text(STATUS), "command": "make"}]},
+        {"content": [{**text(STATUS), "_meta": {"command": "make"}}]},
+        {"content": [text(STATUS), {"type": "terminal", "terminalId": "t", "then": "make"}]},
+        {"content": [{"type": "content", "content": {"type": "text", "text": STATUS, "script": "make"}}]},
+        {"content": [{"type": "content", "content": {"type": "text", "text": STATUS, "annotations": {"x": "make"}}}]},
+        {"locations": [{"path": "/p/x", "command": "make"}]},
+        {"rawOutput": {"command": "make"}},
+        {"_meta": {"command": "make"}},
+        {"x": None, "content": [{**text(STATUS), "x": "make"}, {"type": "terminal", "terminalId": "t", "x": ""}]},
+    ],
+)
+def test_every_object_of_a_request_is_looked_into(call: Json) -> None:
+    found = wanted({**run(), **call})
+    assert (judge(RULES, found).action, found.about) == ("ask", None)
+    edit = {"title": "x", "kind": "edit", "rawInput": {"path": "src/a"}}
+    diff = {"type": "diff", "path": "src/a", "newText": ""}
+    assert judge(FILES, wanted({**edit, "content": [diff]})).action == "allow"
+    assert judge(FILES, wanted({**edit, "content": [{**diff, "file": "b"}]})).action == "ask"
+
+
+def test_of_two_members_of_the_same_name_both_count() -> None:
+    assert judge(RULES, wanted({**run(), "script": None}, script="rm x")).action == "reject"
+    assert judge(RULES, wanted({**run(), "script": ""}, script="make")).action == "ask"
+
+
+def test_metadata_that_are_too_long_to_be_read_ask() -> None:
+    assert judge(RULES, wanted(run(), _meta={"command": "make", "x": "y" * 100_000})).action == "ask"
+
+
+def test_an_input_of_a_call_that_is_over_counts_until_it_ends_again() -> None:
+    over = {"status": "completed"}
+    assert decide(run(), over, {"rawInput": {"script": "make"}}) == "ask"
+    assert decide(run(), over, {"rawInput": {"script": "make"}}, over, {"rawInput": {"x": 1}}) == "ask"
+    again = [{"status": "pending", "rawInput": {"command": f"git log -{number}"}} for number in range(3)]
+    assert decide({**run(), "status": "pending"}, *(one for call in again for one in (call, over))) == "allow"
+
+
 def test_one_word_is_no_line() -> None:
     found = wanted(run([STATUS]))
     assert (judge(RULES, found).action, found.about and found.about.command) == ("ask", "'git status'")
