@@ -17,13 +17,16 @@ _NAME_BYTES: Final = 60
 _GAP: Final = rb"(?>(?:[ \t]|\x1b\[[\d;]{0,12}[mK]){0,8})"
 _SEPARATOR: Final = pattern(
     rb"(?P<rest>[\w-]{0,%d}+)(?P<key>\\{0,3}[\"'`])?\]?[*_]{0,3}%b\??"
-    rb"(?: ?: ?[A-Za-z][\w.\[\]|, ?]{0,40}? =(?= )|(?P<sign>:=|=>|[:=>](?!=)))[*_]{0,3}%b" % (_NAME_BYTES, _GAP, _GAP)
+    rb"(?: ?: ?(?:&(?:'\w{1,20} )?)?[A-Za-z][\w.\[\]|, ?]{0,40}? =(?= )|(?P<sign>:=|=>|[:=>](?!=)))[*_]{0,3}%b"
+    % (_NAME_BYTES, _GAP, _GAP)
 )
 """The rest of the name, perhaps quoted, and `:` or `=`, perhaps after a type."""
 _OPTION: Final = pattern(rb"(?P<rest>[\w-]{0,%d}+)[ \t]{1,4}(?![-=:|])" % _NAME_BYTES)
 _NAME_CHARACTERS: Final = b"-_" + (ascii_letters + digits).encode()
 _BLOCK: Final = pattern(rb"[|>][-+]?[ \t]{0,8}\r?\n[ \t]{1,40}")
-_QUOTE: Final = pattern(rb"[bBrRuUfF$@]{0,2}(\\{0,3})([\"'`])")
+_DECLARED: Final = pattern(rb"(?:\A|[\r\n]|\\n)[ \t]{0,8}(?:env|setenv|set -[a-z]{1,3})[ \t]{1,4}\Z", re.IGNORECASE)
+"""What stands before the name of a variable whose value follows without a sign, as in Dockerfiles and some shells."""
+_QUOTE: Final = pattern(rb"[bBrRuUfF$@]{0,2}(\\{0,3})(?:\"\"(?=\")|''(?='))?([\"'`])")
 _BEFORE_LINE: Final = pattern(
     rb"(?:\A|[\r\n]|\\[nr])[\s>*#+|\"'/.-]*(?:\d{1,4}[.):\s][\s>*#+|\"'-]*)?"
     rb"(?:(?:export|set|env|local|readonly|declare)\s(?:-\w\s)?)?\Z"
@@ -161,12 +164,16 @@ def _form(text: bytes, name: _Name, sign: bytes | None, is_tight: bool) -> Liter
 
 
 def _after_option(text: bytes, at: int, end: int, grows: bool) -> tuple[int, int] | None:
-    """Return the span of the value after an option of a command (`--password x`) around `at` to `end`."""
-    if text.rfind(b"--", max(0, at - _NAME_BYTES), at) < 0:
+    """Return the span of the value after an option (`--password x`) or a variable (`ENV PASSWORD x`) around `at`."""
+    before = text[max(0, at - _NAME_BYTES) : at]
+    if b"--" not in before and b"set" not in before and b"ENV" not in before:
         return None
     found = _OPTION.match(text, end)
     name = found and _name_at(text, at, found.end("rest"))
-    if not found or not name or not name.text.startswith("--"):
+    if not found or not name:
+        return None
+    is_declared = _DECLARED.search(text[max(0, name.start - _NAME_BYTES) : name.start]) is not None
+    if not name.text.startswith("--") and not is_declared:
         return None
     quote = _QUOTE.match(text, found.end())
     if quote:

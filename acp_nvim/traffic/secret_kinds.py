@@ -1,6 +1,6 @@
 """Finds what looks like a secret in texts: keys by their prefixes, and values by the names before them.
 
-`tests/core/traffic/secrets.py` is the table of what is found, and of what is not. Each search is linear: what follows a
+`tests/support/secret_table.py` is the table of what is found, and of what is not. Each search is linear: what follows a
 prefix is a set of characters without a bound, or an expression of bounded length.
 """
 
@@ -130,6 +130,9 @@ _ANY_CASE: Final[list[tuple[bytes, bytes, int, Callable[[bytes, bool], bool] | N
     (b"docker login", rb"docker login(?=\s)[^\r\n|;&]{0,120}?\s-p\s{1,4}[\"']?(?P<v>[^\s\"']+)", 1, _is_password),
     (b"-u ", rb"-u {1,4}[\"']?[\w.@+-]{1,80}:(?P<v>[^\s\"']+)", 1, _is_not_group),
     (b"--user", rb"--user[ =][\"']?[\w.@+-]{1,80}:(?P<v>[^\s\"']+)", 1, _is_not_group),
+    (b"identified by", rb"identified by\s{1,4}(?:password\s{1,4})?[\"'](?P<v>[^\"'\r\n]+)", 1, _is_password),
+    (b"with password", rb"with password\s{1,4}'(?P<v>[^'\r\n]+)", 1, _is_password),
+    (b"-pass", rb"-pass(?:in|out)?\s{1,4}[\"']?pass:(?P<v>[^\s\"']+)", 1, _is_password),
     (b":5432:", rb":5432:[^:\s]{1,80}:[^:\s]{1,80}:(?P<v>\S+)", 1, None),
     (b"auth", rb"\bauth\\{0,3}[\"'] {0,4}: {0,4}\\{0,3}[\"'](?P<v>[a-z0-9+/]+={0,2})", 8, _is_basic),
     (b"sig=", rb"(?<=[?&])sig=(?P<v>[\w%+/=-]+)", 16, None),
