@@ -57,7 +57,7 @@ class Recorder:
         self._open: int | None = None  # the message that is growing
         self._growing: dict[int, int] = {}  # message -> bytes written so far
         self._pieces: dict[int, Pieces] = {}  # message -> what its next piece goes on with
-        self._complete: dict[int, events.Event | About] = {}  # message -> its last piece
+        self._complete: dict[int, events.Event | About] = {}  # message -> its last piece, of what was taken
         self._about = self._written_about = About()
         self._has_messages = False
         self._frozen: list[events.Event | About] = []
@@ -114,6 +114,8 @@ class Recorder:
 
     def take(self, now: float) -> list[events.Event | About]:
         """Return what is due by `now`, in order and bounded: the rest stays due."""
+        if not self.is_over:
+            self._complete.clear()
         taken, self._frozen = self._frozen, []
         if taken or not self._has_messages:
             return taken

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import math
 from itertools import pairwise
@@ -45,6 +46,18 @@ def test_a_message_that_is_written_while_it_grows_shows_no_secret(one: Secret, c
     assert len(one.secret) < 4 or shown(one.secret, "".join(texts)) <= LEAK
     assert "".join(texts).startswith("Some words before.\n")
     assert after == " " or "".join(texts).endswith("words after.")
+
+
+def test_what_is_written_is_not_kept() -> None:
+    growing = Growing()
+    growing.say("agent", "a message", None)
+    growing.end_turn()
+    [piece] = growing.recorder.take(math.inf)
+    kept = len(gc.get_referrers(piece))
+    growing.say("user", "another one")
+    growing.end_turn()
+    assert growing.recorder.take(math.inf)
+    assert len(gc.get_referrers(piece)) < kept
 
 
 @pytest.mark.parametrize("text", READABLE)
