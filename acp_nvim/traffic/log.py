@@ -170,7 +170,7 @@ class TrafficLog:
 
     def _member(self, direction: Literal["received", "sent"], line: bytes) -> tuple[bytes, bytes]:
         """Return the name and the encoded value of the record's member for a line."""
-        line = line.strip()
+        said, line = line.rstrip(), line.strip()
         quotes = line.count(b'"') - line.count(b'\\"')  # each string begins with one
         if len(line) > TRAFFIC_MESSAGE_BYTES or quotes > 2 * TRAFFIC_STRINGS:
             return b"omitted", b"%d" % len(line)
@@ -181,7 +181,7 @@ class TrafficLog:
                 return b"message", line
             return b"message", _encode(masked)
         except (ValueError, RecursionError):
-            return b"line", _encode(self._pieces.line(direction, line.decode("utf-8", "replace")))
+            return b"line", _encode(self._pieces.line(direction, said.decode("utf-8", "replace")))
 
 
 def _encode(value: Any) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,31 @@ def test_a_secret_in_pieces_is_in_no_message_of_a_recording(
     pieces = [record["message"] for record in records[::2]]
     assert len(one.secret) < 4 or shown(one.secret, "".join(map(texts_of, pieces))) <= LEAK
     log.close()
+
+
+def json_in_a_text(one: Secret) -> list[bytes]:
+    return [json.dumps(chunk(json.dumps({"output": f"{one.text}\n"}))).encode()]
+
+
+def lines_that_are_no_messages(one: Secret) -> list[bytes]:
+    return one.text.encode().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("said", [json_in_a_text, lines_that_are_no_messages])
+def test_a_secret_is_in_no_recording_whatever_contains_it(
+    tmp_path: Path, said: Callable[[Secret], list[bytes]]
+) -> None:
+    for number, one in enumerate(SECRETS):
+        log = TrafficLog.open(tmp_path / str(number), "it", ["it"], "/", {})
+        assert log.path is not None
+        for line in said(one):
+            log.received(line)
+        log.close()
+        assert len(one.secret) < 4 or shown(one.secret, log_text(tmp_path / str(number))) <= LEAK, one.kind
+
+
+def log_text(directory: Path) -> str:
+    return "".join(file.read_text(encoding="utf-8").partition("\n")[2] for file in directory.glob("*.jsonl"))
 
 
 def test_an_output_that_grows_in_each_update_shows_no_beginning_of_a_secret(tmp_path: Path) -> None:
