@@ -81,10 +81,10 @@ def runs(pids: Sequence[int]) -> list[object]:
     return [process for pid in pids if (process := look_at(pid))]
 
 
-ENDS: dict[str, Callable[[Started], None]] = {
+ENDS: dict[str, Callable[[Started], object]] = {
     "host killed": lambda it: kill([it.host]),
     "host terminated": lambda it: kill([it.host], signal.SIGTERM),
-    "host and guard killed": lambda it: kill([it.host, it.guard]),
+    "host and guard killed at once": lambda it: (kill([it.guard], signal.SIGSTOP), kill([it.host, it.guard])),
     "guard killed, then host": lambda it: kill([it.guard, it.host]),
     "host and first process killed": lambda it: kill([it.first.pid, it.host]),
     "the group of the host killed": lambda it: os.killpg(os.getpgid(it.host), signal.SIGKILL),
