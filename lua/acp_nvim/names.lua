@@ -93,18 +93,33 @@ function M.complete_directory(lead)
   return found
 end
 
+---Neovim expands some of the names by which it looks for a filetype.
+---@param name string
+---@return string name without anything that could be expanded
+local function unexpandable(name)
+  return (name:gsub("[`$*?{%[]", "_"))
+end
+
 ---@param path string absolute, or a name
 ---@param bufnr? integer whose text may decide, too
 ---@return string? filetype
 function M.filetype(path, bufnr)
-  local name = path:gsub("[`$*?{%[]", "_") -- Neovim expands some of the names that it is given here
-  return (vim.filetype.match({ filename = name, buf = bufnr }))
+  return (vim.filetype.match({ filename = unexpandable(path), buf = bufnr }))
 end
 
----@param path string absolute
----@return boolean Neovim may run a part of the name when it looks for the filetype itself
-function M.may_run(path)
-  return path:find("`", 1, true) ~= nil
+---Runs a function that loads buffers: Neovim's own detection of filetypes gets safe names, too. Raises its errors.
+---@param run fun()
+function M.with_safe_detection(run)
+  local match = vim.filetype.match
+  vim.filetype.match = function(args) ---@diagnostic disable-line: duplicate-set-field
+    local name = args.filename or (args.buf and vim.api.nvim_buf_get_name(args.buf))
+    return match(name and vim.tbl_extend("force", args, { filename = unexpandable(name) }) or args)
+  end
+  local ok, err = pcall(run)
+  vim.filetype.match = match
+  if not ok then
+    error(err, 0)
+  end
 end
 
 ---@return integer bufnr the alternate buffer; -1: none

@@ -111,29 +111,13 @@ function M.read(path, most, largest)
   return data
 end
 
----Loads a buffer whose name Neovim must not be given to find the filetype.
-local function read_without_detection(bufnr, path)
-  local ignored = vim.o.eventignore
-  vim.o.eventignore = (ignored == "" and "" or ignored .. ",") .. "BufReadPost,BufNewFile"
-  local ok, err = pcall(vim.cmd, ("silent keepjumps call bufload(%d)"):format(bufnr))
-  vim.o.eventignore = ignored
-  if not ok then
-    error(err, 0)
-  elseif vim.fn.exists("#filetypedetect") == 1 then
-    vim.bo[bufnr].filetype = names.filetype(path, bufnr) or ""
-  end
-end
-
 ---Reads the file without messages and without swap file prompts.
-local function read_into(bufnr, path)
+local function read_into(bufnr)
   local before = vim.o.shortmess
   vim.cmd("noautocmd set shortmess+=AF")
-  local ok, err
-  if names.may_run(path) then
-    ok, err = pcall(read_without_detection, bufnr, path)
-  else
-    ok, err = pcall(vim.cmd, ("silent keepjumps call bufload(%d)"):format(bufnr))
-  end
+  local ok, err = pcall(names.with_safe_detection, function()
+    vim.cmd(("silent keepjumps call bufload(%d)"):format(bufnr))
+  end)
   vim.cmd(("noautocmd let &shortmess = %s"):format(vim.fn.string(before)))
   if not ok and not api.nvim_buf_is_loaded(bufnr) then
     error(err, 0)
@@ -154,7 +138,7 @@ local function load(path, bytes)
   if problem then
     return nil, problem
   end
-  read_into(bufnr, path)
+  read_into(bufnr)
   return bufnr
 end
 
