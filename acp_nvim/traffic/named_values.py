@@ -25,7 +25,7 @@ _OPTION: Final = pattern(rb"(?P<rest>[\w-]{0,%d}+)[ \t]{1,4}(?![-=:|])" % _NAME_
 _NAME_CHARACTERS: Final = b"-_" + (ascii_letters + digits).encode()
 _BLOCK: Final = pattern(rb"[|>][-+]?[ \t]{0,8}(?:\r?\n|(?:\\{1,3}r)?\\{1,3}n)[ \t]{1,40}")
 _DECLARED: Final = pattern(
-    rb"(?:\A|[\r\n\"'`;&]|\\n)[ \t]{0,8}(?:env|setenv|set -[a-z]{1,3})[ \t]{1,4}\Z", re.IGNORECASE
+    rb"(?:(?:\A|[\r\n\"'`;&]|\\n)[ \t]{0,8}[Ee][Nn][Vv]|(?:\A|[^\w-]|\\n)(?:ENV|setenv|set -[A-Za-z]{1,3}))[ \t]{1,4}\Z"
 )
 """What stands before the name of a variable whose value follows without a sign, as in Dockerfiles and some shells."""
 _QUOTE: Final = pattern(rb"[bBrRuUfF$@]{0,2}(\\{0,3})([\"'`])(?:\1\2\1\2)?")

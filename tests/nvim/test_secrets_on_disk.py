@@ -118,7 +118,7 @@ def test_no_secret_of_a_turn_is_on_disk(editor: Callable[..., HeadlessEditor], t
             at = everything.find(one.secret)
             assert len(one.secret) < 8 or shown(one.secret, everything) <= LEAK, (
                 one.kind,
-                everything[max(0, at - 300) : at + 100],
+                everything[max(0, at - 100) : at + 40],
             )
         lost = [one for one in READABLE if one not in everything]
         assert lost == []
