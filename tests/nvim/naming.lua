@@ -259,13 +259,10 @@ function M.preview()
   M.tidy()
 end
 
----@return string? what is wrong: something is asked, or an error was shown
-function M.trouble()
+---@return boolean nothing is asked; a message that is too long asks for a moment, and for no key ('messagesopt' "wait:0")
+function M.rests()
   local mode = api.nvim_get_mode()
-  if mode.blocking or not mode.mode:match("^[nt]") then
-    return "mode " .. vim.inspect(mode)
-  end
-  return vim.v.errmsg ~= "" and vim.v.errmsg or nil
+  return not mode.blocking and mode.mode:match("^[nt]") ~= nil
 end
 
 ---Wipes out all buffers of files.

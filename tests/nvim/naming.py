@@ -144,8 +144,10 @@ class Stage:
         for path in (self.nvim.places.directory, self.nvim.places.run):
             for where, _, files in os.walk(os.fsencode(path)):
                 assert os.fsencode(CANARY) not in files, f"{what}: a name was run in {os.fsdecode(where)}"
-        trouble = self.nvim.lua("return naming.trouble()")
-        assert trouble is None, f"{what}: {trouble}\n{self.nvim.printed()[-2000:]}"
+        printed = self.nvim.printed
+        self.nvim.wait_until("naming.rests()", what=lambda: f"{what}: nothing to be asked\n{printed()[-2000:]}")
+        error = self.nvim.lua("return vim.v.errmsg")
+        assert error == "", f"{what}: {error}\n{printed()[-2000:]}"
         said = "\n".join([*self.nvim.messages(), self.nvim.printed()])
         assert not TROUBLE.search(said), f"{what}: {said[-3000:]}"
         for log in self.nvim.places.directory.glob("state/**/*.log"):
