@@ -149,7 +149,7 @@ end
 ---@return string? problem
 function M.load(path, bytes)
   if handled.is_read_by_others(path) then
-    return nil, path .. " is read by another plugin of Neovim, and is opened only by its user"
+    return nil, path .. " is read by another plugin of Neovim, perhaps with a program: only the user may open it"
   end
   return load(path, bytes)
 end
