@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -98,3 +99,13 @@ def screen(tmp_path: Path) -> Iterator[Callable[..., ScreenEditor]]:
             return started
 
         yield start
+
+
+@pytest.fixture
+def bystander() -> Iterator[int]:
+    """A process of the user's that is like those that escape from an agent: it has to stay."""
+    with subprocess.Popen(["sleep", "1000"], env={}, start_new_session=True) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -68,16 +67,6 @@ def crash_agent(nvim: HeadlessEditor) -> None:
 
 HOST_ENDS = [quit_neovim, HeadlessEditor.kill, kill_host, kill_host_and_guard, kill_first_process]
 AGENT_ENDS = [stop_agent, crash_agent]
-
-
-@pytest.fixture
-def bystander() -> Iterator[int]:
-    """A process of the user's that is like those that escape."""
-    with subprocess.Popen(["sleep", "1000"], env={}, start_new_session=True) as process:
-        try:
-            yield process.pid
-        finally:
-            process.kill()
 
 
 def escaped(editor: Callable[..., HeadlessEditor], directory: Path, *options: str) -> tuple[HeadlessEditor, list[int]]:

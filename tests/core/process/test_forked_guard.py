@@ -62,16 +62,6 @@ def start(mark: str) -> Iterator[Start]:
         host.first.communicate()
 
 
-@pytest.fixture
-def bystander() -> Iterator[int]:
-    """A process of the user's that is like those that escape."""
-    with subprocess.Popen(["sleep", "1000"], env={}, start_new_session=True) as process:
-        try:
-            yield process.pid
-        finally:
-            process.kill()
-
-
 def kill(pids: Sequence[int], number: int = signal.SIGKILL) -> None:
     for pid in pids:
         os.kill(pid, number)
