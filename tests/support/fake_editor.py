@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -218,11 +219,16 @@ class FakeEditor:
         return self.all(happenings.Status)[-1].status
 
     async def until(self, what: str, condition: Callable[[], object]) -> None:
-        """Wait until the condition holds; fails with the events so far when it does not within the limit."""
+        """Wait until the condition holds; fails with the events so far when it does not within the limit.
+
+        A condition that reads a file may ask before the file is there.
+        """
         with anyio.move_on_after(LIMIT):
-            while not condition():  # noqa: ASYNC110  # a condition is anything, and sets no event
+            while True:
+                with contextlib.suppress(FileNotFoundError):
+                    if condition():
+                        return
                 await anyio.sleep(0.005)
-            return
         shown = "\n".join(map(repr, self.events[-15:]))
         raise AssertionError(f"waited {LIMIT:g} s for: {what}\nthe last events:\n{shown}")
 

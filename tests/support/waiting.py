@@ -26,12 +26,16 @@ def wait_until(
 ) -> T:
     """Asks again and again until the answer is true, and returns it; after the limit it fails in words.
 
-    A callable `what` tells what there is at the end.
+    A callable `what` tells what there is at the end. A condition that reads a file may ask before the file is there.
     """
     end = time.monotonic() + limit
     pause = FIRST_PAUSE
     while True:
-        answer = condition()
+        missing = None
+        try:
+            answer = condition()
+        except FileNotFoundError as error:
+            answer, missing = None, error
         if answer:
             return answer
         if time.monotonic() > end:
@@ -39,5 +43,6 @@ def wait_until(
         time.sleep(pause)
         pause = min(2 * pause, PAUSE)
     more = f"\n{describe()}" if describe else ""
+    last = repr(answer) if missing is None else str(missing)
     words = what if isinstance(what, str) else what()
-    raise AssertionError(f"waited {limit:g} s in vain for {words}; the last answer was {answer!r}{more}")
+    raise AssertionError(f"waited {limit:g} s in vain for {words}; the last answer was {last}{more}")
