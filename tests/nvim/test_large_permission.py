@@ -17,6 +17,8 @@ TURN = """
         prompt.say(str(prompt.ask("c", title="Rewrite it", kind="edit", content=[diff])))
 """
 
+PREVIEWS = "return #require('acp_nvim.review.previews').of_request(...) > 0"
+
 
 def test_the_beginning_is_shown_and_all_of_it_on_demand(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> None:
     script = agent_script(tmp_path, TURN)
@@ -37,6 +39,7 @@ def test_the_beginning_is_shown_and_all_of_it_on_demand(editor: Callable[..., He
     assert sum(line.startswith("+LINE ") for line in lines) == 20_000
     nvim.command("quit")
     request_id = nvim.events("AcpPermissionRequest")[0]["request"]["id"]
+    nvim.wait_until(lambda: nvim.lua(PREVIEWS, request_id), what="the preview to be computed")
     nvim.lua("require('acp_nvim.review.preview_view').open(...)", request_id)
     shown = "#require('acp_nvim.review.preview_view').previews(vim.fn.bufnr('big.txt')) > 0"
     nvim.wait_until(shown, what="its preview")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ CASES: list[tuple[dict[str, Any], set[str]]] = [
     ({"command": "${MCP_NOT_SET:-./run.sh}"}, {"run.sh"}),
     ({"command": "${MCP_ROOT}/run.sh"}, {"run.sh"}),
     ({"command": "server", "args": [".", "..", "/", "~", "/etc/passwd", "../x.sh", "docs", "\0", 5, None]}, set()),
+    ({"command": "./a\0.sh"}, set()),
     ({"command": "x", "args": {"a": 1}, "env": 5}, set()),
     ({"command": 5, "args": "run.sh"}, {"run.sh"}),
     ({"type": "http", "url": "https://here/run.sh"}, set()),
@@ -72,11 +74,13 @@ def test_what_a_server_runs(root: Path, server: dict[str, Any], names: set[str])
     assert {os.path.relpath(one, root) for one in found} == names
 
 
-def test_any_length_is_bounded(root: Path) -> None:
+def test_any_length_is_bounded(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     many = {str(number): {"command": f"./{number}", "args": ["./x/" * 1000]} for number in range(50)}
     assert of_text({**many, "short": {"command": "./run.sh"}}, str(root)) == [str(root / "run.sh")]
     short = {str(number): {"command": f"./{number}", "args": [f"./{one}" for one in range(20)]} for number in range(50)}
     assert 20 <= len(of_text(short, str(root))) <= MOST_PLACES
+    monkeypatch.setattr(mcp_programs, "MOST_PLACES", 7)
+    assert len(of_text(short, str(root))) == 7
     assert of_text({str(number): {"command": "x" * 1900} for number in range(50)}, str(root)) == []
     assert of_text(5, str(root)) == []
 
@@ -113,9 +117,13 @@ def test_what_is_a_change(root: Path) -> None:
 
 def test_many_files_are_compared_without_reading_them_all(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mcp_programs, "MOST_BYTES", 10)
+    read: list[int] = []
+    sha256 = hashlib.sha256
+    monkeypatch.setattr(hashlib, "sha256", lambda data=b"": read.append(len(data)) or sha256(data))
     for number in range(20):
         (root / "pkg" / f"{number:02}.py").write_text("one\n")
     before = digest([str(root / "pkg")])
+    assert sum(read) == 8
     assert digest([str(root / "pkg")]) == before
     (root / "pkg" / "19.py").write_text("other\n")
     assert digest([str(root / "pkg")]) != before
