@@ -33,6 +33,12 @@ def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 
 @pytest.fixture
+def no_profile(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Login shells read nothing of who runs the tests: a profile may wait for a lock."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+
+@pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who heeds SIGTERM is waited for however busy the machine is, and gets no SIGKILL."""
     monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", LIMIT)

@@ -13,7 +13,7 @@ from acp_nvim.session.requests.grants import NamedCommand, named_command
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_profile")]
 
 NOT_ALLOWED = "The user did not allow to run: "
 

@@ -20,7 +20,7 @@ from tests.core.jsonrpc.peer import all_done
 from tests.core.session.inner_agent import InnerHost, inner_host
 from tests.support.examples import examples
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_profile")]
 
 LINE = "echo é; echo two"
 HOME = "{home}"
