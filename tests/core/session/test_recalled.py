@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import anyio
 import pytest
 
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.updates import MessageChunk
 from acp_nvim.history.records import KeptEvent
 from acp_nvim.session.connection import peers
+from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.transcript.transcript import Transcript
 from acp_nvim.ui import events
 from acp_nvim.ui.session_events import PermissionKept, SessionsListed
@@ -105,9 +107,18 @@ async def test_two_neovims_that_go_on_with_one_conversation_keep_a_file_each(
 
 @pytest.mark.anyio
 async def test_an_agent_that_was_only_asked_is_let_go(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    listed, wait_gone = anyio.Event(), AgentPeer.wait_gone
+
+    async def wait_after_list(peer: AgentPeer, seconds: float) -> None:
+        await listed.wait()  # however long the answer takes
+        await wait_gone(peer, seconds)
+
     monkeypatch.setattr(peers, "ASKED_SECONDS", 0.05)
+    monkeypatch.setattr(AgentPeer, "wait_gone", wait_after_list)
     host.script(RESUMES)
     host.app.receive("sessions_list", {"id": 1, "cwd": str(host.cwd), "open": [], "agents": ["it"]})
     await host.until("the list", lambda: any(not one.waits for one in host.editor.all(SessionsListed)))
     assert host.editor.all(SessionsListed)[-1].problems == {}
+    assert [one.alive for one in host.app.peers.known()] == [True]
+    listed.set()
     await host.until("its process to end", lambda: not any(one.alive for one in host.app.peers.known()))
