@@ -48,6 +48,16 @@ class Blob(msgspec.Struct, frozen=True):
     """The git mode: 0o100644, 0o100755, 0o120000; 0o160000 when the content is not kept."""
 
 
+class DirectoryMove(msgspec.Struct, frozen=True):
+    """A directory that has another name than in the earlier snapshot: absolute real paths.
+
+    Directories below it that moved with it have no move of their own.
+    """
+
+    old: str
+    new: str
+
+
 class Changed(msgspec.Struct, frozen=True):
     """A file that differs between two snapshots; `before` or `after` is None where it does not exist.
 
@@ -58,3 +68,8 @@ class Changed(msgspec.Struct, frozen=True):
     before: Blob | None
     after: Blob | None
     old_path: str | None = None
+    moved: DirectoryMove | None = None
+    """The renamed directory that the file came with; None if its earlier name is unknown, too.
+
+    `old_path` is then the file's path in the earlier snapshot, where another file may be now. Contents may be equal.
+    """
