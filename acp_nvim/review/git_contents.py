@@ -44,8 +44,9 @@ class GitContents:
         oid = await anyio.to_thread.run_sync(_stash, repository.common_dir) if repository is not None else None
         if repository is None or oid is None or oid in self._stashes:
             return
-        changed = await self._git(repository, ["diff-tree", "-r", "-z", "--no-abbrev", f"{oid}^1", oid], {})
-        new = await self._git(repository, ["ls-tree", "-r", "-z", f"{oid}^3"], {})
+        objects = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": os.path.join(repository.common_dir, "objects")}
+        changed = await self._git(repository, ["diff-tree", "-r", "-z", "--no-abbrev", f"{oid}^1", oid], objects)
+        new = await self._git(repository, ["ls-tree", "-r", "-z", f"{oid}^3"], objects)
         added = {path: words[2].decode() for path, words in _rows(new)}
         self._stashes[oid] = {**_changed(changed), **added}
 
@@ -84,13 +85,13 @@ class GitContents:
         self._index = {}
         if stamp is not None:
             words = ["ls-files", "-z", "-s", "-c"]
+            # without the user's objects: git would write the trees of a sparse index, and so update their times
             answer = await self._git(repository, words, {"GIT_INDEX_FILE": index})
             self._index = await anyio.to_thread.run_sync(_entries, answer)
         self._stamp = stamp
 
     async def _git(self, repository: Enclosing, words: list[str], env: dict[str, str]) -> bytes:
         """Run git; return its output, or nothing if it fails."""
-        env = {**env, "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.path.join(repository.common_dir, "objects")}
         try:
             with anyio.fail_after(GIT_INDEX_SECONDS):
                 return await run_git(self._directory, words, cwd=repository.top, env=env)

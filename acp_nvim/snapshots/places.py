@@ -49,6 +49,11 @@ CONFIG: Final = """\
 """
 """Stores names and bytes unchanged, runs no programs, and starts no maintenance."""
 
+SHA256_CONFIG: Final = CONFIG.replace("repositoryformatversion = 0", "repositoryformatversion = 1") + (
+    "[extensions]\n\tobjectFormat = sha256\n"
+)
+"""The same for a git that reads an index with longer hashes."""
+
 ATTRIBUTES: Final = "* -text -crlf -eol -ident -filter -working-tree-encoding !diff\n"
 """Stronger than any `.gitattributes` file: bytes stay unchanged, and git detects text by its bytes."""
 
@@ -93,12 +98,16 @@ class Places:
 
     def prepare_attributes(self, rules: bytes) -> None:
         """Create the git directory `attributes`, with rules stronger than those of the work tree. Blocks."""
-        for directory in (self.attributes, self.attributes / "objects", self.attributes / "refs"):
-            make_directory(directory)
+        self.make_git_directory(self.attributes)
         make_directory(self.attributes / "info")
-        _write_if_other(self.attributes / "config", CONFIG)
-        _write_if_other(self.attributes / "HEAD", "ref: refs/heads/none\n")
         _write_if_other(self.attributes / "info" / "attributes", rules.decode("utf-8", "surrogateescape"))
+
+    def make_git_directory(self, directory: Path, config: str | None = None) -> None:
+        """Create a git directory without objects, with `config` or our own configuration. Blocks."""
+        for one in (directory, directory / "objects", directory / "refs"):
+            make_directory(one)
+        _write_if_other(directory / "config", config or CONFIG)
+        _write_if_other(directory / "HEAD", "ref: refs/heads/none\n")
 
     def _prepare(self) -> None:
         self.close()

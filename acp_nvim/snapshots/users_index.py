@@ -16,6 +16,7 @@ import msgspec
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import SNAPSHOT_FILES
 from acp_nvim.snapshots.found_files import is_too_large, looks_secret, may_name_secrets
+from acp_nvim.snapshots.index_reader import USERS_INDEX_BYTES
 from acp_nvim.snapshots.objects import EMPTY, EXECUTABLE, FILE, SYMLINK, TreeEntry
 from acp_nvim.snapshots.run_git import run_git, together
 from acp_nvim.snapshots.snapshot import GitFailedError
@@ -81,8 +82,6 @@ def _files(data: bytes) -> Files | None:
     return found
 
 
-USERS_INDEX_BYTES: Final = 128 * 1024 * 1024
-"""Maximum size of a user's index that we copy: one of 300,000 files has a third of it."""
 STAGED_FILES: Final = 1000
 """Staged files up to which the trees of the last commit are changed one by one: 0.1 s. Beyond, git writes all trees."""
 LOOSE_OBJECTS: Final = 20_000

@@ -15,6 +15,7 @@ import msgspec
 
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import EXCLUDES_BYTES, GIT_LOOK_SECONDS
+from acp_nvim.snapshots.index_reader import list_index
 from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.snapshot import GitFailedError, SnapshotError
 from acp_nvim.snapshots.store import Store
@@ -215,42 +216,41 @@ class Rules:
         return True
 
     async def tracked(self, repository: Enclosing | None) -> Tracked:
-        """Return what the repository tracks although it is ignored; nothing when git cannot read its index alone."""
-        index, stamp = await self._stamp(repository)
+        """Return what the repository tracks although it is ignored; nothing when git cannot read its index."""
+        stamp = await self._stamp(repository)
         if stamp != self._index:
-            self._tracked = await self._find_tracked(index) if stamp else Tracked()
+            self._tracked = await self._find_tracked(repository) if stamp and repository is not None else Tracked()
         self._index = stamp
         return self._tracked
 
     async def which_tracked(self, repository: Enclosing | None, paths: Sequence[bytes]) -> frozenset[bytes]:
         """Return which paths the user's repository tracks; none when its index cannot be read."""
-        index, stamp = await self._stamp(repository)
-        if not stamp or not paths:
+        stamp = await self._stamp(repository)
+        if repository is None or not stamp or not paths:
             return frozenset()
         if self._asked[:2] != (stamp, tuple(paths)):
-            found = await self._list(index, ["ls-files", "-z", "-c", "--", *map(os.fsdecode, paths)])
+            found = await self._list(repository, ["ls-files", "-z", "-c", "--", *map(os.fsdecode, paths)])
             self._asked = (stamp, tuple(paths), frozenset(found))
         return self._asked[2]
 
-    async def _find_tracked(self, index: str) -> Tracked:
+    async def _find_tracked(self, repository: Enclosing) -> Tracked:
         words = ["-c", f"core.excludesFile={self._excludes}", "ls-files", "-z", "-s", "-c", "-i", "--exclude-standard"]
         words += ["--", self._within] if self._within else []
-        rows = [row.partition(b"\t") for row in await self._list(index, words)]
+        rows = [row.partition(b"\t") for row in await self._list(repository, words)]
         files = frozenset(path for what, _, path in rows if not what.startswith(GITLINK))
         return Tracked(files, tuple(path + b"/" for what, _, path in rows if what.startswith(GITLINK)))
 
-    async def _list(self, index: str, words: Sequence[str]) -> list[bytes]:
-        env = {"GIT_INDEX_FILE": index}
+    async def _list(self, repository: Enclosing, words: Sequence[str]) -> list[bytes]:
+        is_sha256 = (await self.settings(repository)).is_sha256
         try:
-            answer = await run_git(self._store.places.directory, words, cwd=self._top, env=env)
+            return await list_index(self._store, repository.git_dir, self._top, words, is_sha256=is_sha256)
         except SnapshotError:
             return []
-        return answer.split(b"\0")[:-1]
 
-    async def _stamp(self, repository: Enclosing | None) -> tuple[str, str]:
-        """Return the path of the repository's index, and what changes with it; "" when it is no regular file."""
+    async def _stamp(self, repository: Enclosing | None) -> str:
+        """Return what changes with the repository's index; "" when it is no regular file."""
         index = os.path.join(repository.git_dir, "index") if repository else ""
-        return index, await self._store.blocking(lambda: _stamp(index))
+        return await self._store.blocking(lambda: _stamp(index))
 
     def _write(self, sources: Sequence[str]) -> None:
         text = exclude_text(sources, self._top, self._private)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import time
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from acp_nvim.review.evidence import Observation
+from acp_nvim.review.git_contents import GitContents
 from acp_nvim.snapshots import work_tree
 from acp_nvim.snapshots.objects import DIRECTORY, parse_tree
 from acp_nvim.snapshots.shadow import Shadow
+from tests.core.snapshots.test_untouched import everything
 from tests.core.snapshots.workspaces import git, repository, shadow_of, told, write
 
 pytestmark = pytest.mark.anyio
@@ -110,6 +114,42 @@ async def test_what_the_repository_has_although_it_is_ignored(
         assert told(root, await shadow.changes(second, await shadow.take())) == ["A dist/too"]
         git(root, "add", "-f", "dist/other")
         assert "dist/other" in await files(shadow)
+
+
+FORMATS = {
+    "SHA-256": [["init", "-q", "--object-format=sha256"]],
+    "split": [["init", "-q"], ["update-index", "--split-index"]],
+    "SHA-256, split": [["init", "-q", "--object-format=sha256"], ["update-index", "--split-index"]],
+    "sparse": [["init", "-q"], ["sparse-checkout", "set", "--cone", "--sparse-index", "dist"]],
+}
+
+
+@pytest.mark.parametrize("words", FORMATS.values(), ids=FORMATS)
+async def test_what_an_index_of_any_format_has_although_it_is_ignored(tmp_path: Path, words: list[list[str]]) -> None:
+    root = tmp_path / "w"
+    for name in ("dist/kept", "dist/too", "out/deep/file", "file"):
+        write(root / name, "1")
+    git(root, *words[0])
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "first")
+    for more in words[1:]:
+        git(root, *more)
+    write(root / ".gitignore", "dist/\n")
+    write(root / "dist" / "other", "1")
+    before = everything(root / ".git")
+    async with shadow_of(root) as shadow:
+        assert {"dist/kept", "dist/too", "file"} <= await files(shadow)
+        first = await shadow.take()
+        write(root / "dist" / "kept", "2")
+        write(root / "dist" / "other", "2")
+        (root / "dist" / "too").unlink()
+        assert told(root, await shadow.changes(first, await shadow.take())) == ["M dist/kept", "D dist/too"]
+        assert "dist/other" not in await files(shadow)
+        contents = GitContents(str(root), tmp_path / "w.shadow" / "git")
+        seen = Observation(str(root / "file"), time.time_ns(), 1, None, "0" * 40)
+        assert await contents.made(seen, False) is None
+    assert everything(root / ".git") == before
+    assert not list((tmp_path / "w.shadow" / "git").glob("incoming/*"))
 
 
 async def test_a_directory_that_its_repository_ignores_has_only_its_own_rules(tmp_path: Path) -> None:
