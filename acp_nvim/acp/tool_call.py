@@ -154,6 +154,13 @@ def _continues(now: Any, before: Any) -> bool:
     return type(now) is type(before) and bool(now == before)
 
 
+def _has_all(now: Any, before: Any) -> bool:
+    """Return whether an input equals an earlier one, or has more members."""
+    if isinstance(now, dict) and isinstance(before, dict):
+        return all(name in now and now[name] == value for name, value in before.items())
+    return bool(now == before)
+
+
 def _is_small(value: Any, left: list[int]) -> bool:
     """Whether a value has at most `left[0]` characters, each value in it counted as one more."""
     left[0] -= 1 + (len(value) if isinstance(value, str) else 0)
@@ -167,6 +174,8 @@ class ToolCall(msgspec.Struct, kw_only=True):
     `content_left` items and `locations_left` locations were dropped. `lacks_title`, `lacks_content` (an item of it) and
     `lacks_input` (the raw input): parts were dropped. `cancellable`: the agent can cancel it alone, at the moment.
     `earlier_input`: see `superseded`. `is_used_again`: an input came after it had ended, as that of another call.
+    `number` is its own in the session, as agents use ids again. `was_closed`: its turn left it open, and no end was
+    reported.
     """
 
     tool_call_id: str
@@ -187,6 +196,26 @@ class ToolCall(msgspec.Struct, kw_only=True):
     cancellable: bool = False
     earlier_input: tuple[tuple[str, Any], ...] = ()
     is_used_again: bool = False
+    number: int = 0
+    was_closed: bool = False
+
+    @property
+    def key(self) -> str:
+        """Its number and its id: no other call of the session has that."""
+        return f"{self.number} {self.tool_call_id}"
+
+    def describes_another(self, patch: ToolCallPatch) -> bool:
+        """Return whether `patch` names another kind, tool or input than this call, or title if one has no input.
+
+        "other" is no kind, as it is the default. An input that has all members of the earlier one is the same.
+        """
+        if patch.kind and "other" not in (patch.kind, self.kind) and patch.kind != self.kind:
+            return True
+        if patch.name and self.name and patch.name != self.name:
+            return True
+        if patch.raw_input and self.raw_input:
+            return not _has_all(patch.raw_input, self.raw_input)
+        return bool(patch.title and self.title and patch.title.strip() != self.title.strip())
 
     def apply(self, patch: ToolCallPatch) -> bool:
         """Apply `patch`; return True if it changed anything that is displayed."""
@@ -240,7 +269,9 @@ class ToolCall(msgspec.Struct, kw_only=True):
 
 
 _FIELDS = tuple(
-    name for name in ToolCall.__struct_fields__ if name not in ("tool_call_id", "earlier_input", "is_used_again")
+    name
+    for name in ToolCall.__struct_fields__
+    if name not in ("tool_call_id", "earlier_input", "is_used_again", "number", "was_closed")
 )
 _HIDDEN = ("meta", "cancellable")
 _CLEARED = ToolCall(tool_call_id="")

@@ -50,11 +50,15 @@ TerminalNews = TerminalChanged | TerminalPrinted
 
 
 class ToolCallChanged(msgspec.Struct, frozen=True):
-    """An update of a tool call; `announced`: a new one (`tool_call`). `terminals` are updates of its terminals."""
+    """An update of a tool call; `announced`: a new one (`tool_call`); `asks`: part of a permission request for it.
+
+    `terminals` are updates of its terminals.
+    """
 
     patch: ToolCallPatch
     announced: bool = False
     terminals: Sequence[TerminalNews] = ()
+    asks: bool = False
 
     def absorb(self, later: ToolCallChanged) -> bool:
         """Take over the update of the same call that follows this one, if that is exact (`ToolCallPatch.absorb`)."""

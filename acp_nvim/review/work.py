@@ -127,18 +127,19 @@ class Work:
         if self._turns and self._turns[-1].ended is None:
             self._record(Record(self.session, "turn_end", at))
 
-    def call(
-        self, tool_call: str, words: str, paths: Iterable[str], changes: dict[str, FileChange], finished: bool
-    ) -> None:
-        """Record what a tool call reports: the real paths of files that it changes, and how."""
-        activity = self._activity("call", tool_call, words, tool_call, finished)
+    def call(self, key: str, words: str, paths: Iterable[str], changes: dict[str, FileChange], finished: bool) -> None:
+        """Record what a tool call reports: the real paths of files that it changes, and how.
+
+        `key` is `ToolCall.key`: agents use ids again.
+        """
+        activity = self._activity("call", key, words, _id_in(key), finished)
         more = sorted({*paths, *changes} - activity.paths)
         for first in range(0, len(more), RECORD_PATHS):
             some = more[first : first + RECORD_PATHS]
-            self._record(Record(self.session, "call", activity.time.began, tool_call, activity.words, some))
+            self._record(Record(self.session, "call", activity.time.began, key, activity.words, some))
         activity.changes = {**activity.changes, **changes}
         if finished:
-            self._end(f"call {tool_call}")
+            self._end(f"call {key}")
 
     def command(
         self, key: str, words: str, tool_call: str, finished: bool = False, in_background: bool = False
@@ -211,9 +212,9 @@ class Work:
                 self._apply_activity(kind, record)
 
     def _apply_activity(self, kind: Literal["call", "command"], record: Record) -> None:
-        key, tool_call = f"{kind} {record.id}", record.id
+        key, tool_call = f"{kind} {record.id}", _id_in(record.id)
         if kind == "command":
-            tool_call = record.id.removeprefix("call ") if record.id.startswith("call ") else ""
+            tool_call = _id_in(record.id.removeprefix("call ")) if record.id.startswith("call ") else ""
         activity = self._activities.get(key)
         if activity is not None and activity.time.ended is not None and not record.paths:  # the name is used again
             self._set_aside(key)
@@ -300,6 +301,12 @@ class Work:
     def is_end_lost(self, activity: Activity) -> bool:
         """Return whether neither its end nor that of the agent is known: it may have ended at any time."""
         return self.is_over and activity.time.ended is None and self.last_end is None
+
+
+def _id_in(key: str) -> str:
+    """Return the id of the tool call that has that key."""
+    number, _, tool_call = key.partition(" ")
+    return tool_call if number.isdigit() else key
 
 
 def _first_line(words: str) -> str:

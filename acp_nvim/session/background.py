@@ -62,7 +62,7 @@ class Background:
             return
         call, transcript = None, self._presenter.transcript
         if isinstance(update, updates.ToolCallChanged):
-            call = transcript.call(update.patch.tool_call_id)
+            call = None if transcript.is_new(update) else transcript.call(update.patch.tool_call_id)
         elif isinstance(update, updates.ToolCallContentAdded):
             call = transcript.call(update.tool_call_id)
         elif not self._turn.count:
@@ -128,7 +128,7 @@ class Background:
     def _is_open(self, now: float) -> bool:
         if self._requests.serving:  # among others those that wait for the user
             return True
-        calls = set(self._presenter.transcript.unfinished()) - self._requests.rejected
+        calls = {call.number for call in self._presenter.transcript.unfinished()} - self._requests.rejected
         works = self._requests.terminals.running_in_turn or bool(calls)
         return works and now - self._last_word < OPEN_SECONDS
 

@@ -42,7 +42,7 @@ def _note_command(work: Work, call: ToolCall, ends: Sequence[bool]) -> None:
         given = call.raw_input if isinstance(call.raw_input, dict) else {}
         in_background = bool(given) and any(given.get(name) is True for name in BACKGROUND)
         for is_finished in ends:
-            work.command(f"call {call.tool_call_id}", words, call.tool_call_id, is_finished, in_background)
+            work.command(f"call {call.key}", words, call.tool_call_id, is_finished, in_background)
 
 
 def _note_files(log: TurnLog, work: Work, call: ToolCall, ends: Sequence[bool]) -> None:
@@ -60,7 +60,7 @@ def _note_files(log: TurnLog, work: Work, call: ToolCall, ends: Sequence[bool]) 
     if paths:
         words = call.title or call.name or call.kind
         for is_finished in ends:
-            work.call(call.tool_call_id, words, paths, changes, is_finished)
+            work.call(call.key, words, paths, changes, is_finished)
 
 
 def _input(call: ToolCall) -> Iterator[str]:

@@ -46,6 +46,7 @@ class Conversation(PeerSession):
         self.session_id: str | None = None
         self.peer: AgentPeer | None = None
         self.presenter = presenter
+        presenter.is_replaying = lambda: self.is_replaying
         self.tasks = services.tasks.owned_by(self.on_bug)
         self.changes = TurnChanges(key, author, reviewed, services.reviews, presenter, self.tasks)
         self.requests = AgentRequests(agent, roots, presenter, services, self.publish_status, self.changes)

@@ -98,7 +98,8 @@ local function draw(one, outcome)
     return
   end
   local request, above = one.request, nil
-  if session.call_blocks[request.tool_call_id] == one.block - 1 then
+  one.call_block = one.call_block or session.call_blocks[request.tool_call_id] -- a later call may have the same id
+  if one.call_block == one.block - 1 then
     local call = transcript.block(session, one.block - 1)
     above = call and call.rendered and transcript.lines(session, call) or nil
   end
@@ -109,6 +110,7 @@ local function draw(one, outcome)
     cwd = session.cwd,
     files = #previews.of_request(request.id),
   })
+  rendered.call_block = one.call_block
   if not outcome and not one.answered then
     chat_visibility.show(one, rendered, above or {})
   end

@@ -21,7 +21,7 @@
 ---@field lines? string[]
 ---@field highlights? acp.Highlight[]
 ---@field option_rows? table<integer, string> row in the block -> option_id
----@field tool_call_id? string of a permission request
+---@field call_block? integer of a permission request: block of the tool call that it is about
 ---@field above_runs? acp.AboveRun[] lines of the tool call above that belong to a permission request
 ---@field target_rows? table<integer, acp.Target> row in the block -> target
 ---@field target_ranges? acp.TargetRange[]
@@ -109,8 +109,8 @@
 ---@field commands acp.SlashCommand[]
 ---@field suggestion? string the prompt that the agent suggests
 ---@field options? acp.ConfigOption[] nil until the agent has sent them
----@field calls table<string, string> tool call id -> last state for which AcpToolCall was fired
----@field call_blocks table<string, integer> tool call id -> block
+---@field calls table<integer, string> block of a tool call -> last state for which AcpToolCall was fired
+---@field call_blocks table<string, integer> tool call id -> block of the newest call
 ---@field plans acp.Plans
 ---@field unread? integer unread messages of the agent
 ---@field heard? integer the last block counted as a message
@@ -121,6 +121,7 @@
 ---@field request acp.Request
 ---@field came integer time of arrival, in nanoseconds
 ---@field answered? boolean
+---@field call_block? integer block of the tool call that it is about
 
 ---The options of the plugin: those that the host uses, and those of Lua.
 ---@class acp.Config: acp.host.Config

@@ -221,6 +221,24 @@ def test_k_on_a_permission_is_about_its_call(chat):
     assert chat.editor.sent("call_details") == [{"session": chat.key, "block": 1}]
 
 
+def test_k_on_a_permission_stays_about_its_call_when_the_id_is_used_again(chat):
+    chat.editor.lua("vim.api.nvim_create_autocmd('User', { pattern = 'AcpToolCall', callback = function() end })")
+    request = {"id": 5, "tool_call_id": "t1", "title": "Edit", "kind": "edit", "options": [], "content": [],
+               "locations": []}  # fmt: skip
+    asked = {"type": "permission", "block": 2, "request": request}
+    chat.apply(call(1, 1), asked, call(1, 3))
+    row = chat.editor.lines(chat.key).index(next(one for one in chat.editor.lines(chat.key) if "Edit" in one)) + 1
+    assert len(chat.editor.events("AcpToolCall")) == 2, "one for each call, though they look the same"
+    chat.apply(
+        call(1, 1, title="Read, and more"), {"type": "permission_done", "block": 2, "id": 5, "outcome": "cancelled"}
+    )
+    chat.press("K", row)
+    assert chat.editor.sent("call_details") == [{"session": chat.key, "block": 1}]
+    chat.apply({"type": "permission", "block": 4, "request": {**request, "id": 6}})
+    chat.press("K", len(chat.editor.lines(chat.key)))
+    assert chat.editor.sent("call_details")[-1] == {"session": chat.key, "block": 3}
+
+
 def float_lines(editor):
     return editor.lua(
         """for _, win in ipairs(vim.api.nvim_list_wins()) do

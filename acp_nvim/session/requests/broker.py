@@ -41,7 +41,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     `view` is what the user sees, with the options; its `id` is set when it is shown. Rules judge `wanted`; `otherwise`
     is the action when none matches. Answers for the session apply to all requests with the same `key`, None to no other
     request. `grant` is the command that the agent may run if the user allows the request. `unaskable` is the reason why
-    the user cannot be asked: then the request is refused.
+    the user cannot be asked: then the request is refused. `call` is the number of its tool call, 0 without one.
     """
 
     view: events.RequestView
@@ -50,6 +50,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     key: Hashable = None
     grant: Grant | None = None
     unaskable: str | None = None
+    call: int = 0
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -66,7 +67,7 @@ class PermissionBroker:
     """Decides all requests of a session; `on_change` is called when the number of waiting ones changes.
 
     While `refusing`, requests are cancelled at once, as the user has cancelled the turn. `peer` is the agent's process.
-    `rejected` are the ids of the tool calls that were rejected in this turn.
+    `rejected` are the numbers of the tool calls that were rejected in this turn.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class PermissionBroker:
     ) -> None:
         self.refusing = False
         self.peer: AgentPeer | None = None
-        self.rejected: set[str] = set()
+        self.rejected: set[int] = set()
         self._presenter = presenter
         self._transcript = presenter.transcript
         self._pending = pending
@@ -175,7 +176,7 @@ class PermissionBroker:
 
     def _outcome(self, request: Request, option: events.Option) -> Outcome:
         if request.key is None and option.kind.startswith("reject"):
-            self.rejected.add(request.view.tool_call_id)
+            self.rejected.add(request.call)
         return Outcome(option.kind.startswith("allow"), option)
 
     def _remember(self, key: Hashable, chosen: events.Option) -> None:

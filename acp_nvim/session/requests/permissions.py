@@ -50,18 +50,20 @@ class AgentPermissions:
         Raises `RpcError` beyond the limits, and for a request that can neither be shown whole nor be rejected.
         """
         self._broker.require_room()  # even if a rule would answer: judging is most of the work
-        if asked.tool_call_id is not None and not self._transcript.has_room(asked.tool_call_id):
+        changed = None if asked.patch is None else ToolCallChanged(asked.patch, asks=True)
+        if asked.tool_call_id is not None and not self._transcript.has_room(asked.tool_call_id, changed):
             raise self._refusals.refuse("tool calls and messages of one turn", TURN_BLOCKS, "end the turn")
-        if asked.patch is not None:
-            self._presenter.update(ToolCallChanged(asked.patch))
+        if changed is not None:
+            self._presenter.update(changed)
         return self._answer(self._broker.ask(self._request(asked)))
 
     def _request(self, asked: PermissionAsked) -> Request:
         """Make the request from its current state, after the transcript has taken the update of its tool call."""
         tool_call_id = asked.tool_call_id or ""
-        call = self._transcript.call(tool_call_id)
+        block = self._transcript.block_of(tool_call_id)
+        call, diffs = (None, []) if block is None else (block.call, block.diffs())
         named, grant = self._broker.grants.named(asked)
-        wanted = of_permission(asked, call, self._transcript.diffs(tool_call_id), self._where)
+        wanted = of_permission(asked, call, diffs, self._where)
         if wanted.about is not None and wanted.about.command is not None and (named is None or not named.is_shown):
             wanted = msgspec.structs.replace(wanted, about=None)  # no "always" for a command that cannot be read
         if named is not None:
@@ -77,7 +79,7 @@ class AgentPermissions:
             raise RpcError(INVALID_PARAMS, words)
         view = views.request_view(asked, options, shown, left_out)
         view.remarks = list(wanted.remarks)
-        return Request(view=view, wanted=wanted, grant=grant)
+        return Request(view=view, wanted=wanted, grant=grant, call=0 if call is None else call.number)
 
     async def _answer(self, answer: Awaitable[Outcome]) -> RequestPermissionResponse:
         try:

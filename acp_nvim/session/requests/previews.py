@@ -14,6 +14,7 @@ from acp_nvim.acp.diff import Diff, FileChange
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.review.locate import FilePreview, preview_of
+from acp_nvim.session.transcript.blocks import CallBlock
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.ui.review_events import Preview, PreviewDone
@@ -36,6 +37,7 @@ class _Waiting:
 
     def __init__(self, request: PendingPermission) -> None:
         self.request = request
+        self.call: CallBlock | None = None
         self.diffs: list[Diff] = []
         self.shown: dict[str, Preview] = {}
         self.asked: set[str] = set()
@@ -76,7 +78,7 @@ class Previews:
 
     def _call_changed(self, call: ToolCall, _patch: ToolCallPatch) -> None:
         for one in self._waiting.values():
-            if one.request.tool_call_id == call.tool_call_id:
+            if one.request.tool_call_id == call.tool_call_id and (one.call is None or one.call.call is call):
                 self._update(one)
 
     def tell_again(self) -> None:
@@ -86,7 +88,8 @@ class Previews:
 
     def _update(self, one: _Waiting) -> None:
         """Start an update if the diffs of the tool call have changed."""
-        diffs = self._presenter.transcript.diffs(one.request.tool_call_id)
+        one.call = one.call or self._presenter.transcript.block_of(one.request.tool_call_id)
+        diffs = [] if one.call is None else one.call.diffs()
         if diffs != one.diffs:
             one.diffs = diffs
             self._start(one)

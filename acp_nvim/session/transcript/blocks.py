@@ -50,6 +50,7 @@ class CallBlock:
         "_cut",
         "_ended",
         "_started",
+        "above",
         "call",
         "parent",
         "past_diffs",
@@ -68,6 +69,8 @@ class CallBlock:
         """Ids of terminals that updates of the call reported, which its content need not name."""
         self.parent: str | None = None
         """The id of the parent call."""
+        self.above: CallBlock | None = None
+        """The parent call, once it was found; a later call may have the same id."""
         self.size = 0
         """Bytes of memory that its texts and inputs take in the host."""
         self.shown_bytes = 0
@@ -93,7 +96,7 @@ class CallBlock:
                     self._ended = now if is_final else None
                 before = status
         if patch.meta and (parent := parent_of(patch.meta) or self.parent) != self.parent:
-            changed, self.parent = True, parent
+            changed, self.parent, self.above = True, parent, None
         return changed
 
     def _replaced(self, before: Sequence[Item]) -> None:
@@ -136,6 +139,10 @@ class CallBlock:
             return self._started if self.call.status == "in_progress" else None, None
         return (self._started, self._ended) if self._ended - self._started >= INSTANT_SECONDS else (None, None)
 
+    def diffs(self) -> list[Diff]:
+        """Return the diffs that it shows, or has shown last."""
+        return [one for one in self.call.content if isinstance(one, Diff)] or list(self.past_diffs)
+
     def items(self) -> list[Item]:
         """Return all that it shows: its past diffs, its content, and the terminals reported by its updates."""
         content = self.call.content
@@ -161,10 +168,11 @@ def parent_of(meta: dict[str, Any] | UnsetType) -> str | None:
 
 
 class QuestionBlock:
-    """A permission request, or a question of the agent to the user, and its outcome."""
+    """A permission request, or a question of the agent to the user, and its outcome; `call` is what it asks for."""
 
-    def __init__(self, asked: events.Permission | Elicitation) -> None:
+    def __init__(self, asked: events.Permission | Elicitation, call: CallBlock | None = None) -> None:
         self.asked = asked
+        self.call = call
         self.news: list[QuestionNews] = []
 
 

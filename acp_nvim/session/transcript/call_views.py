@@ -32,8 +32,8 @@ def call_view(block: CallBlock, find: Find, before: Block | None, limits: TextLi
     """Return the view of a tool call, cut to `limits`; `before` is the preceding block."""
     call = block.call
     depth, under = _depth(block, find), None
-    if block.parent and (parent := find(block.parent)) is not None:
-        is_near = isinstance(before, CallBlock) and block.parent in (before.call.tool_call_id, before.parent)
+    if (parent := _above(block, find)) is not None:
+        is_near = isinstance(before, CallBlock) and (before is parent or before.above is parent)
         under = None if is_near else title(parent)
     started, ended = block.times()
     return views.CallView(
@@ -70,16 +70,18 @@ def pretty(value: object) -> str | None:
 
 def _depth(block: CallBlock, find: Find) -> int:
     """Return the nesting depth of a call. Agents may report cycles."""
-    if not block.parent:
-        return 0
-    depth, seen = 0, {block.call.tool_call_id}
-    while block.parent and block.parent not in seen and depth < NESTING:
-        above = find(block.parent)
-        if above is None:
-            break
-        seen.add(block.parent)
+    depth, seen = 0, [block]
+    while depth < NESTING and (above := _above(block, find)) is not None and above not in seen:
+        seen.append(above)
         block, depth = above, depth + 1
     return depth
+
+
+def _above(block: CallBlock, find: Find) -> CallBlock | None:
+    """Return the parent of a call, if it has one that is known."""
+    if block.above is None and block.parent:
+        block.above = find(block.parent)
+    return block.above
 
 
 def _content(block: CallBlock, limits: TextLimits) -> list[views.Item]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from msgspec import UNSET
 
@@ -32,8 +32,9 @@ WRITES_FILES = frozenset({"edit", "delete", "move", "execute", "other"})
 class Presenter:
     """Owns the transcript and the metadata; calls `publish_status` when the session's status has changed.
 
-    Each of `on_call` is called with a changed tool call and its update. `on_turn_end` is called before the end of a
-    turn is published, and `on_told` with each event that is published for the first time.
+    `is_replaying` tells whether the agent may be repeating an earlier conversation. Each of `on_call` is called with a
+    changed tool call and its update. `on_turn_end` is called before the end of a turn is published, and `on_told` with
+    each event that is published for the first time.
     """
 
     def __init__(self, key: int, cwd: str, editor: Editor, publish_status: Callable[[], None]) -> None:
@@ -44,6 +45,7 @@ class Presenter:
         self.cwd = cwd
         self._editor = editor
         self.publish_status = publish_status
+        self.is_replaying: Callable[[], bool] = lambda: False
         self.on_call: list[Callable[[ToolCall, ToolCallPatch], None]] = []
         self.on_turn_end: Callable[[], None] = lambda: None
         self.on_told: Callable[[events.Event], None] = lambda event: None
@@ -86,10 +88,10 @@ class Presenter:
         match update:
             case updates.MessageChunk():
                 if update.role != self._activity.voice:
-                    self._status_changed |= self._activity.speak(update.role)
+                    self._speaks(update.role, update.message_id)
                 self.publish(self.transcript.say(update))
             case updates.MessageReplaced():
-                self._status_changed |= self._activity.speak(update.role)
+                self._speaks(update.role, update.message_id)
                 self.publish(self.transcript.replace_message(update))
             case updates.ToolCallContentAdded() if self._has_room(update.tool_call_id):
                 self.transcript.add_content(update)
@@ -126,6 +128,21 @@ class Presenter:
             self._told.add(what)
             self.notice(level, text)
 
+    def _speaks(self, role: updates.Role, message_id: str | None) -> None:
+        """Note whose message grows. If one of the user begins, ids of tool calls may be used again from then on.
+
+        In a replay nothing else shows where a turn begins: calls that the last one left open are closed.
+        """
+        self._status_changed |= self._activity.speak(role)
+        if role != "user" or self.transcript.has_message(role, message_id):
+            return
+        if self.is_replaying():
+            self.close_calls("unfinished")
+            self.metadata.forget_plans()
+            self.transcript.begin_turn(prompted=False)
+        else:
+            self.transcript.begin_calls(self.transcript.unfinished())
+
     def own_call(self, patch: ToolCallPatch) -> None:
         """Show a tool call of this plugin's own, at once. It is no evidence of what the agent does."""
         call, _ = self.transcript.tool_call(updates.ToolCallChanged(patch))
@@ -147,14 +164,20 @@ class Presenter:
             self._status_changed = False
             self.publish_status()
 
-    def close_calls(self, status: str, rejected: set[str], background: frozenset[str] = frozenset()) -> None:
-        """Set the open tool calls of the turn to `status` or `rejected`, except for those in the background."""
-        for tool_call_id in self.transcript.unfinished():
-            if tool_call_id in background:
+    def close_calls(
+        self, status: str, rejected: Collection[int] = (), background: frozenset[str] = frozenset()
+    ) -> None:
+        """Set the open tool calls of the turn to `status`, or to "rejected" if their numbers are in `rejected`.
+
+        Those whose ids are in the `background` stay open.
+        """
+        for call in self.transcript.unfinished():
+            if call.tool_call_id in background:
                 continue
-            closed = "rejected" if tool_call_id in rejected else status
-            patch = ToolCallPatch(tool_call_id=tool_call_id, status=closed)
-            self._tool_call(updates.ToolCallChanged(patch, announced=False))
+            closed = "rejected" if call.number in rejected else status
+            patch = ToolCallPatch(tool_call_id=call.tool_call_id, status=closed)
+            self._tool_call(updates.ToolCallChanged(patch))
+            call.was_closed = True
         self.caught_up()
 
     def redraw(self, after: bool = False) -> None:
@@ -213,7 +236,7 @@ class Presenter:
             self.publish_status()
 
     def _tool_call(self, changed: updates.ToolCallChanged) -> None:
-        if not self._has_room(changed.patch.tool_call_id):
+        if not self._has_room(changed.patch.tool_call_id, changed):
             return
         call, different = self.transcript.tool_call(changed)
         for news in changed.terminals:
@@ -228,8 +251,8 @@ class Presenter:
         for listener in self.on_call:
             listener(call, patch)
 
-    def _has_room(self, tool_call_id: str) -> bool:
-        has_room = self.transcript.has_room(tool_call_id)
+    def _has_room(self, tool_call_id: str, changed: updates.ToolCallChanged | None = None) -> bool:
+        has_room = self.transcript.has_room(tool_call_id, changed)
         if not has_room:
             text = f"More than {TURN_BLOCKS:,} tool calls and messages in one turn: … and more, not shown"
             self._once("warn", "tool calls and messages", text)

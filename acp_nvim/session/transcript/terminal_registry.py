@@ -80,6 +80,15 @@ class TerminalRegistry:
         self._opened.discard(number)
         return TerminalOutput(session=self._session, terminal=number, whole=True)
 
+    def release(self, terminal_id: str, named_by: str) -> None:
+        """Let an id name another terminal, as the id of the call that showed it, `named_by`, is used again.
+
+        Only if the terminal has ended, or is that of the call alone. Ours are unique.
+        """
+        terminal = self._by_id.get(terminal_id)
+        if terminal is not None and not terminal.ours and (terminal.exit or terminal_id == named_by):
+            del self._by_id[terminal_id]
+
     def begin_agent(self) -> None:
         """Forget the terminal ids of the last agent process. Ours are unique, and stay."""
         self._by_id = {terminal_id: one for terminal_id, one in self._by_id.items() if one.ours}

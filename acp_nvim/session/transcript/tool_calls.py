@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from itertools import count
 from typing import Final
 
 import msgspec
 from msgspec import UNSET
 
-from acp_nvim.acp.diff import Diff
 from acp_nvim.acp.field_limits import CONTENT_ITEMS
 from acp_nvim.acp.fields import shortened
 from acp_nvim.acp.tool_call import Item, TerminalShown, ToolCall
@@ -69,8 +69,10 @@ class ToolCalls:
         self._size = 0  # bytes of texts and inputs that the calls keep
         self._shown_bytes = 0  # bytes of calls in the editor since the user's last prompt
         self._large: dict[int, None] = {}  # the blocks of calls that keep texts; ordered
-        self._calls: dict[str, int] = {}
+        self._calls: dict[str, int] = {}  # the newest with each id
         self._turn_calls: dict[str, bool] = {}  # whether the turn made the call, or only updated an earlier one
+        self._numbers = count(1)
+        self._has_announced = False  # the agent announces its calls, in one of its messages so far
         self._shown_in: dict[int, dict[int, None]] = {}  # terminal -> the blocks of the calls that show it
         self._has_lost = False  # a message since the user's last prompt
         self._stale: dict[int, None] = {}  # the blocks of calls that changed since they were published; ordered
@@ -78,13 +80,14 @@ class ToolCalls:
     def tool_call(self, changed: ToolCallChanged) -> tuple[ToolCall, bool]:
         """Apply an update; return the call, and whether it has changed. `take_stale` returns its event.
 
-        An unknown id creates a call. Some agents reuse ids in the next turn: an announcement of an id that is new in
-        the running turn creates a call, while an update may still concern one of an earlier turn.
+        An unknown id creates a call, and so does one that `_is_another` takes for that of another call.
         """
         patch = changed.patch
-        number, block, fresh = self._call(patch.tool_call_id, changed.announced)
+        number, block, fresh = self._call(patch.tool_call_id, changed)
+        self._has_announced |= changed.announced
         call, different = block.call, block.apply(patch, self.clock()) or fresh
         if call.finished:
+            call.was_closed = call.was_closed and patch.status is UNSET
             self.on_end(call.tool_call_id)
         if patch.size is not UNSET:
             self._grow(number, block, patch.size, replaced=patch.content is not UNSET)
@@ -97,9 +100,34 @@ class ToolCalls:
                 self._show(number, terminal_id)
         return call, different
 
-    def has_room(self, tool_call_id: str) -> bool:
-        """Whether that call has a block, or may get one. Agents may use any number of ids."""
-        return tool_call_id in self._calls or not self.is_full
+    def has_room(self, tool_call_id: str, changed: ToolCallChanged | None = None) -> bool:
+        """Whether that call has a block, or may get one by the update. Agents may use any number of ids."""
+        return not self.is_full or (tool_call_id in self._calls and not (changed and self.is_new(changed)))
+
+    def is_new(self, changed: ToolCallChanged) -> bool:
+        """Whether an update is about a call that the transcript does not have yet."""
+        block = self.block_of(changed.patch.tool_call_id)
+        return block is None or self._is_another(block.call, changed)
+
+    def _is_another(self, call: ToolCall, changed: ToolCallChanged) -> bool:
+        """Return whether an update is not about `call`, the newest with its id, but about another one.
+
+        The identity of a call is its id within its turn. What is announced is another call in another turn, and in the
+        same turn if the call has ended, and kind or input differ: some agents announce a call again when it ends. Any
+        other update is about the newest call, as many agents report ends late; but what describes a call in another
+        turn than that of one that has ended begins another one, if the agent asks for it, or announces none.
+        """
+        patch, is_of_turn = changed.patch, self._turn_calls.get(changed.patch.tool_call_id, False)
+        if not call.finished:
+            return changed.announced and not is_of_turn
+        if is_of_turn:
+            is_over = changed.announced or (changed.asks and not call.was_closed)
+            return is_over and call.describes_another(patch)
+        if changed.announced:
+            return True
+        begins = changed.asks or (not self._has_announced and patch.status in ("pending", "in_progress"))
+        may_go_on = call.status == "unfinished" and not call.describes_another(patch)
+        return begins and bool(patch.title or patch.kind or patch.raw_input) and not may_go_on
 
     @property
     def is_full(self) -> bool:
@@ -119,7 +147,7 @@ class ToolCalls:
 
     def add_content(self, added: ToolCallContentAdded) -> None:
         """Append an item to the content of a tool call."""
-        number, block, _ = self._call(added.tool_call_id, announced=False)
+        number, block, _ = self._call(added.tool_call_id)
         call = block.call
         if len(call.content) < CONTENT_ITEMS:
             call.append(added.item)
@@ -135,12 +163,6 @@ class ToolCalls:
         terminal, output = self.terminals.take(news)
         self._stale |= self._shown_in.get(terminal.number, {})
         return output
-
-    def work_begins(self, tool_call_id: str) -> None:
-        """Restart the clock of a call after its request is answered: the user's time does not count."""
-        block = self._call_of(tool_call_id)
-        if block is not None:
-            block.begin(self.clock())
 
     def take_stale(self) -> list[events.ToolCall]:
         """Return the events for the tool calls that have changed since the last time.
@@ -182,33 +204,38 @@ class ToolCalls:
 
     def call(self, tool_call_id: str) -> ToolCall | None:
         """Return the tool call with that id, or None if it is unknown."""
-        block = self._call_of(tool_call_id)
+        block = self.block_of(tool_call_id)
         return None if block is None else block.call
 
-    def diffs(self, tool_call_id: str) -> list[Diff]:
-        """Return the diffs that a tool call shows, or has shown last."""
-        block = self._call_of(tool_call_id)
-        if block is None:
-            return []
-        return [one for one in block.call.content if isinstance(one, Diff)] or list(block.past_diffs)
+    def block_of(self, tool_call_id: str) -> CallBlock | None:
+        """Return the block of the newest tool call with that id, or None if it is unknown."""
+        number = self._calls.get(tool_call_id)
+        return None if number is None else self._call_at(number)
 
-    def unfinished(self) -> list[str]:
-        """Return the ids of the running turn's tool calls that are still open."""
-        return [one for one in self._turn_calls if not self._call_at(self._calls[one]).call.finished]
+    def unfinished(self) -> list[ToolCall]:
+        """Return the running turn's tool calls that are still open."""
+        calls = (self._call_at(self._calls[one]).call for one in self._turn_calls)
+        return [call for call in calls if not call.finished]
 
-    def _call(self, tool_call_id: str, announced: bool) -> tuple[int, CallBlock, bool]:
+    def begin_calls(self, going_on: Iterable[ToolCall] = ()) -> None:
+        """Begin a turn, in which ids of calls may be used again, except for those of the calls that go on."""
+        self._turn_calls = {call.tool_call_id: True for call in going_on}
+
+    def _call(self, tool_call_id: str, changed: ToolCallChanged | None = None) -> tuple[int, CallBlock, bool]:
         """Return the number of a tool call's block, the block, and whether it is new."""
         number = self._calls.get(tool_call_id)
-        if number is not None and (not announced or self._turn_calls.get(tool_call_id)):
-            block = self._call_at(number)
+        before = None if number is None else self._call_at(number)
+        if number is not None and before is not None and not (changed and self._is_another(before.call, changed)):
             if tool_call_id not in self._turn_calls:
-                self._turn_calls[tool_call_id] = block.call.is_used_again = False
-            return number, block, False
-        block = CallBlock(ToolCall(tool_call_id=tool_call_id), self.clock())
-        if self._has_lost and not announced:
+                self._turn_calls[tool_call_id] = before.call.is_used_again = False
+            return number, before, False
+        block = CallBlock(ToolCall(tool_call_id=tool_call_id, number=next(self._numbers)), self.clock())
+        if self._has_lost and not (changed and changed.announced):
             block.call.note_lost()
         number = self._calls[tool_call_id] = self._add(block)
         self._turn_calls[tool_call_id] = True
+        for terminal_id in before.terminals if before else ():
+            self.terminals.release(terminal_id, named_by=tool_call_id)
         return number, block, True
 
     def _grow(self, number: int, block: CallBlock, size: int, replaced: bool = False) -> None:
@@ -256,11 +283,7 @@ class ToolCalls:
 
     def _call_view(self, number: int, limits: TextLimits) -> events.CallView:
         before = self._blocks[number - 2] if number > 1 else None
-        return call_view(self._call_at(number), self._call_of, before, limits)
-
-    def _call_of(self, tool_call_id: str) -> CallBlock | None:
-        number = self._calls.get(tool_call_id)
-        return None if number is None else self._call_at(number)
+        return call_view(self._call_at(number), self.block_of, before, limits)
 
     def _add(self, block: Block) -> int:
         """Append a block, and return its number."""

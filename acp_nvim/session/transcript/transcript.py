@@ -148,15 +148,16 @@ class Transcript(ToolCalls):
 
     def _add_question(self, asked: events.Permission | Elicitation) -> None:
         self.new_requests += 1
-        self._add(QuestionBlock(asked))
+        call = self.block_of(asked.request.tool_call_id) if isinstance(asked, events.Permission) else None
+        self._add(QuestionBlock(asked, call))
 
     def question_news(self, news: QuestionNews) -> None:
         """Add news of a request or a question to its block."""
         block = self._blocks[news.block - 1]
         assert isinstance(block, QuestionBlock)
         block.news.append(news)
-        if isinstance(block.asked, events.Permission):
-            self.work_begins(block.asked.request.tool_call_id)
+        if block.call is not None:
+            block.call.begin(self.clock())  # the user's time does not count
 
     def answered(
         self, request: events.RequestView, option: events.Option, rule: str, source: RuleSource
@@ -181,6 +182,13 @@ class Transcript(ToolCalls):
         asked = block.asked if isinstance(block, QuestionBlock) else None
         return isinstance(asked, Elicitation) and asked.request.id == elicitation_id
 
+    def has_message(self, role: Role, message_id: str | None) -> bool:
+        """Whether a message that is known, or open, goes on with what has that role and id."""
+        if message_id is not None:
+            return (role, message_id) in self._messages
+        block = None if self._open_message is None else self._blocks[self._open_message - 1]
+        return isinstance(block, MessageBlock) and block.role == role and block.message_id is None
+
     def end_message(self) -> None:
         """End the open message: the next chunk begins a new one."""
         self._open_message = None
@@ -191,7 +199,7 @@ class Transcript(ToolCalls):
         The open calls belong to the new turn if it `goes_on`, else only those in the `background`. The limits of a turn
         are reset only if the user has `prompted` it: an agent can begin any number of turns.
         """
-        self._turn_calls = {one: True for one in self.unfinished() if goes_on or one in background}
+        self.begin_calls(one for one in self.unfinished() if goes_on or one.tool_call_id in background)
         self._plans.clear()
         if prompted:
             self._new_blocks = self._new_plans = self.new_requests = self._shown_bytes = 0
@@ -204,6 +212,7 @@ class Transcript(ToolCalls):
         self.begin_turn()
         self._messages.clear()
         self._calls.clear()
+        self._has_announced = False
         self.terminals.begin_agent()
 
     def recall(self, blocks: Iterable[Sequence[KeptEvent]]) -> None:
@@ -290,14 +299,10 @@ class Transcript(ToolCalls):
 
     def _message(self, role: Role, message_id: str | None) -> int:
         """Return the number of the block for a chunk, added if necessary."""
-        if message_id is not None:
-            known = self._messages.get((role, message_id))
-            if known is not None:
-                return known
-        elif self._open_message is not None:
-            block = self._blocks[self._open_message - 1]
-            if isinstance(block, MessageBlock) and block.role == role and block.message_id is None:
-                return self._open_message
+        if self.has_message(role, message_id):
+            number = self._open_message if message_id is None else self._messages[role, message_id]
+            assert number is not None
+            return number
         last = self._last_messages.get(role)
         if self.is_full and last is not None:
             return last

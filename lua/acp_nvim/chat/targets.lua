@@ -286,7 +286,7 @@ function M.details(session, key)
   local block = transcript.block_at(session, vim.api.nvim_win_get_cursor(0)[1] - 1)
   local id = block and block.kind == "tool_call" and block.id
   if block and block.kind == "permission" then
-    id = session.call_blocks[block.rendered.tool_call_id or ""]
+    id = block.rendered.call_block
   end
   if id then
     details.open(session, id)

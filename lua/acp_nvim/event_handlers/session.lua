@@ -41,7 +41,8 @@ local function is_own(server)
 end
 
 ---@param call acp.ToolCall
-local function fire_tool_call(session, call)
+---@param block integer
+local function fire_tool_call(session, call, block)
   if session.kept or not autocmds.is_heard("AcpToolCall") then
     return
   end
@@ -52,8 +53,8 @@ local function fire_tool_call(session, call)
   end
   -- a redraw repeats calls that listeners have already received
   local state = table.concat({ call.status or "", call.kind or "", size, endings, call.title or "" }, "\0")
-  if session.calls[call.id] ~= state then
-    session.calls[call.id] = state
+  if session.calls[block] ~= state then -- agents use ids again
+    session.calls[block] = state
     autocmds.fire("AcpToolCall", { session = session.key, call = call })
   end
 end
@@ -95,9 +96,9 @@ return {
     count_unread(session, event)
   end,
   tool_call = function(session, event)
-    session.call_blocks[event.call.id] = event.block
+    session.call_blocks[event.call.id] = math.max(event.block, session.call_blocks[event.call.id] or 0)
     calls.show(session, event)
-    fire_tool_call(session, event.call)
+    fire_tool_call(session, event.call, event.block)
   end,
   plan = plans.show,
   subagent_forgotten = function(_, event)

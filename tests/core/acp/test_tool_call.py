@@ -111,6 +111,8 @@ class Reference:
 
     def take(self, said: Json) -> None:
         """One update."""
+        if self._is_another(said):
+            self.calls[said["toolCallId"]] = dict(DEFAULTS)
         # If the client has not seen the id before, it creates a new tool call; omitted fields use client defaults.
         call = self.calls.setdefault(said["toolCallId"], dict(DEFAULTS))
         if said["sessionUpdate"] == "tool_call_content_chunk":
@@ -124,6 +126,19 @@ class Reference:
                 call[name] = DEFAULTS[name]  # null explicitly clears or unsets the field.
             else:
                 call[name] = said[name]  # Any concrete value replaces the previous; collections as whole arrays.
+
+    def _is_another(self, said: Json) -> bool:
+        """Whether the id of a call that has ended is announced again with another kind, or input (title without)."""
+        call = self.calls.get(said["toolCallId"], DEFAULTS)
+        if said["sessionUpdate"] != "tool_call" or call["status"] not in ("completed", "failed"):
+            return False
+        now, before = said.get("rawInput"), call["rawInput"]
+        if said.get("kind", "other") != call["kind"] and "other" not in (said.get("kind") or "other", call["kind"]):
+            return True
+        if now and before:
+            is_more = isinstance(now, dict) and isinstance(before, dict) and before.items() <= now.items()
+            return now != before and not is_more
+        return bool(said.get("title") and call["title"] and said["title"] != call["title"])
 
 
 def as_json(item: Item) -> Json:

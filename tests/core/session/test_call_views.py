@@ -114,8 +114,7 @@ def test_the_time_that_a_user_takes_for_an_answer_does_not_count() -> None:
     clock.now = 1502
     done = tell(transcript, "a", announced=False, status="completed")
     assert (done.started, done.ended) == (1500, 1502)
-    transcript.work_begins("a")
-    transcript.work_begins("nobody")
+    transcript.question_news(events.PermissionDone(session=1, block=asked.block, id=1, outcome="selected"))
     assert tell(transcript, "a", announced=False, title="later").started == 1500
 
 

@@ -61,7 +61,7 @@ async def test_after_such_an_update_the_same_id_may_still_be_a_new_call(host: Ho
     """)
     await host.turn("one")
     await host.turn("two")
-    assert [call.title for call in host.calls().values()] == ["one!", "two!"]
+    assert [call.title for call in host.calls().values()] == ["one", "one!", "two", "two!"]
 
 
 async def test_an_update_for_a_call_that_nobody_announced_creates_it(host: Host) -> None:

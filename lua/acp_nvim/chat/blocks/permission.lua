@@ -238,7 +238,6 @@ function M.render(request, display)
   local rendered = out:rendered()
   rendered.option_rows = rows
   rendered.above_runs = runs
-  rendered.tool_call_id = request.tool_call_id
   return rendered
 end
 
