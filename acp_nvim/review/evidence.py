@@ -66,11 +66,14 @@ class Observation(msgspec.Struct, frozen=True):
     is_past: bool = False
 
 
-_GIT: Final = pattern(r"\bgit\b")
-"""Matches command lines that may have made git change files."""
+_GIT: Final = pattern(r"\b(git|jj)\b(?!\s+(status|diff|log|blame|grep|ls-files|rev-parse|describe)\b[^>]*$)")
+"""Matches command lines that may have made git change files.
+
+What only reads does not count, unless more is done with its output; scripts that call git do not, as nobody knows.
+"""
 
 AskGit = Callable[[Observation, bool], Awaitable[str | None]]
-"""Returns the part of git that has the file's present content, in words, or None. True: and had it before the file."""
+"""Returns the part of git that has the file's present content, in words, or None. True: it is proven."""
 
 
 class Evidence:

@@ -305,8 +305,8 @@ class Work:
 
 def _id_in(key: str) -> str:
     """Return the id of the tool call that has that key."""
-    number, _, tool_call = key.partition(" ")
-    return tool_call if number.isdigit() else key
+    number, space, tool_call = key.partition(" ")
+    return tool_call if space and number.isdigit() else key
 
 
 def _first_line(words: str) -> str:

@@ -118,6 +118,7 @@ class Conversation(PeerSession):
         """Report a lost or malformed message, once for each kind; `is_news`: it may have been about a tool call."""
         if is_news:
             self.presenter.transcript.note_lost()
+        self.requests.refusals.had_trouble = True
         if self._warnings.is_news(failure):
             self.presenter.notice(failure.severity, str(failure))
 

@@ -15,6 +15,7 @@ import msgspec
 
 from acp_nvim.acp.answers import AuthMethod
 from acp_nvim.acp.auth_methods import named_by_error
+from acp_nvim.acp.fields import shortened
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSION, RpcError
@@ -34,6 +35,9 @@ _CHECK = "Check that its command starts an ACP agent, and its version; :AcpLog s
 _LEFT_OUT = "That part was left out; :AcpLog names it."
 
 log = logging.getLogger(__name__)
+
+SESSION_CHARS: Final = 60
+"""Characters of a session's id in a message."""
 
 NOT_RESTORED = frozenset({"agent_refused", "not_offered", "session_taken"})
 """Codes of failures to reopen a session that would recur with each attempt."""
@@ -319,6 +323,36 @@ def session_taken(name: str, session_id: str) -> Failure:
     """Return the failure for a session id that another chat uses already."""
     what = f"Session {session_id!r} of agent {name!r} is open in another chat."
     return Failure("session_taken", what, "Go on there, or :AcpStop there and try again.", name)
+
+
+_WANTED: Final = {
+    "session/request_permission": "asked for a permission",
+    "fs/read_text_file": "wanted to read a file",
+    "fs/write_text_file": "wanted to write a file",
+    "terminal/create": "wanted to run a command",
+}
+_ANNOUNCE: Final = (
+    "That is a fault of the agent, which has to open a session first: look for a newer version. :AcpLog names it."
+)
+
+
+def stray_request(name: str, session_id: str, method: str) -> Failure:
+    """Return the failure for a request for a session that the agent has not announced."""
+    _note(name, f"{method} was refused: unknown session {session_id!r:.{LOGGED_LINE_CHARS}}")
+    wanted = _WANTED.get(method, "asked something")
+    what = f"Agent {name!r} {wanted} in {_unknown_session(session_id)}: it was refused."
+    return Failure("bad_message", what, _ANNOUNCE, name)
+
+
+def stray_work(name: str, session_id: str) -> Failure:
+    """Return the failure for updates about a session that the agent has not announced."""
+    _note(name, f"updates of the unknown session {session_id!r:.{LOGGED_LINE_CHARS}} are not shown")
+    what = f"Agent {name!r} works in {_unknown_session(session_id)}: what it says and does there is not shown."
+    return Failure("bad_message", what, _ANNOUNCE, name)
+
+
+def _unknown_session(session_id: str) -> str:
+    return f"the session {shortened(session_id, SESSION_CHARS)!r}, which is not open here"
 
 
 def bad_message(name: str, method: str, error: Exception) -> Failure:

@@ -160,6 +160,8 @@ class TurnChanges:
         self.log.began = self._last_snapshots()
         self.log.active = True
         self.work.turn_began(now())
+        for directory in self._roots.outermost:
+            self.tasks.spawn(self.reviews.workspaces.at(directory).git.look)
         self._watching = anyio.CancelScope()
         self.tasks.spawn(self._watch, self._watching)
 

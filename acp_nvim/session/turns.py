@@ -303,7 +303,8 @@ class Turns:
 
     def _is_empty(self) -> bool:
         """Whether the prompt had no effect that the user, or we, could see."""
-        did_something = self.turn.requests or self.presenter.transcript.has_more_than(self._blocks_before)
+        told = self.turn.requests or self._requests.refusals.had_trouble
+        did_something = told or self.presenter.transcript.has_more_than(self._blocks_before)
         return self.turn.prompted and not did_something
 
     async def _report_empty_turn_later(self, number: int) -> None:

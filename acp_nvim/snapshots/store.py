@@ -50,7 +50,7 @@ async def incoming(places: Places) -> AsyncIterator[Path]:
             await anyio.to_thread.run_sync(remove_directory, directory)
 
 
-def _quoted(path: str) -> str:
+def quoted(path: str) -> str:
     """Quote a path for git's list of directories, so that a colon does not end it."""
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
@@ -97,7 +97,7 @@ class Store:
 
         Not for a git that writes: it sets the time of existing objects instead of writing them.
         """
-        return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, self._borrowed))}
+        return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(quoted, self._borrowed))}
 
     async def blocking(self, work: Callable[[], T]) -> T:
         """Return the result of `work`, run in a thread after `prepare`. Raises `SnapshotError` for an `OSError`."""
@@ -214,7 +214,7 @@ class Store:
         async with incoming(self.places) as directory:
             objects = {
                 "GIT_OBJECT_DIRECTORY": str(directory),
-                "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(str(self.places.objects)),
+                "GIT_ALTERNATE_OBJECT_DIRECTORIES": quoted(str(self.places.objects)),
             }
             await self.git(words, cwd=top, stdin=stdin, env={**env, **objects})
 

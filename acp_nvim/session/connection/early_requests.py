@@ -42,6 +42,11 @@ class EarlyRequest:
     def __repr__(self) -> str:
         return f"<EarlyRequest {self._method} {self.session_id} {'decided' if self._decided.is_set() else 'waits'}>"
 
+    @property
+    def is_served(self) -> bool:
+        """Whether a session has taken the request."""
+        return self._session is not None
+
     def serve(self, session: Opened) -> None:
         """Begin to serve the request, in the order of the agent's messages, unless it is over."""
         if self._decided.is_set():
@@ -84,6 +89,9 @@ class EarlyRequests:
 
     def __init__(self) -> None:
         self._openings = 0
+        self.all_open = anyio.Event()
+        """Set while no session is being opened."""
+        self.all_open.set()
         self._held: set[EarlyRequest] = set()
 
     def __repr__(self) -> str:
@@ -98,11 +106,14 @@ class EarlyRequests:
     def opening(self) -> Iterator[None]:
         """A session is being opened; after the last one, the requests that are still held are refused."""
         self._openings += 1
+        if self._openings == 1:
+            self.all_open = anyio.Event()
         try:
             yield
         finally:
             self._openings -= 1
             if not self._openings:
+                self.all_open.set()
                 for request in self._held:
                     request.refuse()
 

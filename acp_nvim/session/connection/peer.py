@@ -120,6 +120,7 @@ class AgentPeer:
         Raises `FailureError`; then it is gone.
         """
         definition, self._tasks, self.router.beside = self.definition, tasks.owned_by(self.router.bug), tasks.on_failure
+        self.router.strays.spawn = self._tasks.spawn
         try:
             if started is None:
                 transport, first = await open_transport(definition, self.cwd, self.paths, self.settings, guard)

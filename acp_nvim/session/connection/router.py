@@ -23,6 +23,7 @@ from acp_nvim.session.connection.early_requests import EarlyRequest, EarlyReques
 from acp_nvim.session.connection.mcp_messages import McpMessages
 from acp_nvim.session.connection.other_messages import OtherMessages, answered, session_with
 from acp_nvim.session.connection.peer_session import PeerSession
+from acp_nvim.session.connection.strays import Strays
 from acp_nvim.session.connection.update_run import UpdateRun, measured
 from acp_nvim.tasks import OnFailure, contained, failed
 
@@ -65,6 +66,7 @@ class MessageRouter:
         self._left: set[str] = set()
         self._early: dict[str, list[Update | EarlyRequest]] = {}
         self.early_requests = EarlyRequests()
+        self.strays = Strays(name, self.sessions, self._left, lambda: self.early_requests.all_open)
         self._early_count = self._early_bytes = 0
         self._unanswered = self._unanswered_bytes = 0
         self.others = OtherMessages(name)
@@ -132,6 +134,7 @@ class MessageRouter:
                     failed(f"taking {type(update).__name__}", error, session.on_bug)
             elif session_id not in self._left and self._early_count < EARLY_UPDATES:
                 self._keep(session_id, update)
+                self.strays.kept(session_id, update)
             elif session_id not in self._left:
                 self.odd(f"an update for the unknown session {session_id!r} was dropped: too many wait already")
 
@@ -288,6 +291,7 @@ class MessageRouter:
             raise self._refused(method, params, error) from error
         session = self.sessions.get(session_id)
         if session is None or not session.is_open:
+            self.strays.refused(session_id, method)
             raise RpcError(INVALID_PARAMS, f"{method}: unknown sessionId {session_id!r}")
         self.flush(*((session_id, update) for update in said.updates(session_id)))
         asked = said.asked
@@ -313,14 +317,19 @@ class MessageRouter:
     def _held(self, method: str, session_id: str, asked: Asked) -> tuple[OnFailure, Awaitable[Any]]:
         """Hold a request for a session that may be open soon. Raises `RpcError` if there is none."""
         if session_id in self._left or not self.early_requests.has_room or self._early_count >= EARLY_UPDATES:
+            self.strays.refused(session_id, method)
             raise RpcError(INVALID_PARAMS, f"{method}: unknown sessionId {session_id!r}")
         request = EarlyRequest(session_id, method, asked)
         self._keep(session_id, request)
-        return request.on_bug, self._answer_early(request, self.early_requests.hold(request))
+        return request.on_bug, self._answer_early(request, self.early_requests.hold(request), method)
 
-    async def _answer_early(self, request: EarlyRequest, answer: Awaitable[Any]) -> Any:
+    async def _answer_early(self, request: EarlyRequest, answer: Awaitable[Any], method: str) -> Any:
         try:
             return await answer
+        except RpcError:
+            if not request.is_served:
+                self.strays.refused(request.session_id, method)
+            raise
         finally:
             kept = self._early.get(request.session_id, [])
             if request in kept:  # it was not served

@@ -27,6 +27,8 @@ class Refusals:
         self._agent = agent
         self._presenter = presenter
         self._kinds: dict[str, _Kind] = {}
+        self.had_trouble = False
+        """Whether the user was told in this turn of something that the agent has sent, and that had no effect."""
 
     def require_room(self, what: str, count: int, most: int) -> None:
         """Raise `RpcError` if `count` requests (`what`) of `most` wait already, or the turn has had `TURN_REQUESTS`."""
@@ -47,6 +49,7 @@ class Refusals:
         """Update the notices of the last turn, and start new ones from now on."""
         self.caught_up()
         self._kinds.clear()
+        self.had_trouble = False
 
     def caught_up(self) -> None:
         """Bring the numbers in the notices up to date."""

@@ -368,9 +368,22 @@ async def test_a_command_of_a_dead_host_is_of_its_call(case: Case, key: str, too
 
 
 @pytest.mark.parametrize(
-    ("words", "by"), [("git stash", "agent"), ("legit digits", "unknown"), ("cd x && git pull", "agent")]
+    ("words", "by"),
+    [
+        ("git stash", "agent"),
+        ("legit digits", "unknown"),
+        ("cd x && git pull", "agent"),
+        ("jj new main", "agent"),
+        ("git status && make", "unknown"),
+        ("git diff | wc", "unknown"),
+        ("git status && git stash", "agent"),
+        ("git log -1 --format=%B >notes", "agent"),
+        ("git show main:f >f", "agent"),
+        ("git -C x checkout y", "agent"),
+        ("git statusx", "agent"),
+    ],
 )
-async def test_only_the_word_git_counts(case: Case, words: str, by: str) -> None:
+async def test_only_words_for_git_that_may_write_count(case: Case, words: str, by: str) -> None:
     case.git = "git"
     case.deed("command", 20, 30, words)
     assert (await case.judge(25))[0] == by

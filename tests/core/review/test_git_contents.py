@@ -94,6 +94,27 @@ async def test_what_was_stashed_comes_back(repository: Repository) -> None:
     assert await repository.made("untracked", None) == "git stash"
 
 
+async def test_every_stash_is_known_that_was_there_before(repository: Repository) -> None:
+    before = repository.oid("f")
+    for number in range(3):
+        repository.write("f", f"{number}\n")
+        repository.git("stash")
+    repository.git("pack-refs", "--all")
+    await repository.contents.look()
+    repository.git("stash", "pop", "stash@{2}")
+    assert (repository.top / "f").read_text() == "0\n"
+    assert await repository.made("f", before) == "git stash"
+
+
+async def test_what_git_never_had_was_not_removed_by_it(repository: Repository) -> None:
+    repository.write("untracked", "mine\n")
+    untracked = repository.oid("untracked")
+    (repository.top / "untracked").unlink()
+    repository.git("rm", "-q", "f")
+    assert await repository.made("untracked", untracked) is None
+    assert await repository.made("untracked", untracked, is_first=False) is None
+
+
 async def test_a_rebase(repository: Repository) -> None:
     repository.write("mine", "mine\n")
     repository.commit("mine")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -324,6 +325,11 @@ WORKS = """
 """
 
 
+def has_summaries(host: Host, count: int) -> bool:
+    """Whether so many turns are summed up."""
+    return len(host.of(Summary)) == count
+
+
 async def test_each_call_of_one_id_is_evidence_of_its_own(host: Host) -> None:
     host.script(WORKS)
     expected = [
@@ -333,7 +339,7 @@ async def test_each_call_of_one_id_is_evidence_of_its_own(host: Host) -> None:
     ]
     for number, (text, files) in enumerate(expected, 1):
         await host.turn(text)
-        await host.until("the summary", lambda count=number: len(host.of(Summary)) == count)
+        await host.until("the summary", partial(has_summaries, host, number))
         changed = host.of(Summary)[-1].files
         assert {os.path.basename(one.path): (one.by, one.why) for one in changed} == files
     assert [call.title for call in host.calls().values()] == ["Write a", "Write b", "make c", "make d"]
