@@ -48,6 +48,15 @@ def status_of(path: str) -> os.stat_result:
     return os.lstat(path)
 
 
+def is_behind_link(path: str) -> bool:
+    """Return whether a directory of an absolute path is a link: it was replaced by one, as the path was real. Blocks.
+
+    The file that such a path leads to has another path.
+    """
+    above = os.path.dirname(path)
+    return os.path.realpath(above) != above
+
+
 def last_change(path: str) -> LastChange:
     """Return when the file at that path was changed last, and its size. Blocks."""
     try:

@@ -9,6 +9,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.file_time import is_behind_link
 from acp_nvim.limits import MAX_FILE_BYTES, REVIEW_TEXT_BYTES
 from acp_nvim.snapshots.objects import BLOB, EXECUTABLE, FILE, SYMLINK, object_id
 from acp_nvim.snapshots.shadow import Shadow
@@ -125,7 +126,12 @@ class FileOnDisk(msgspec.Struct, frozen=True):
 
 
 def read_disk(path: str) -> FileOnDisk | None:
-    """Read a file. Blocks. Returns None if there is none, or nothing that git would store."""
+    """Read a file. Blocks. Returns None if there is none, or nothing that git would store.
+
+    Nor is there one if a directory of the path, which was real, is a link now.
+    """
+    if is_behind_link(path):
+        return None
     try:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):

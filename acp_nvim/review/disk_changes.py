@@ -8,11 +8,12 @@ from typing import Final
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.file_time import LastChange, last_change
+from acp_nvim.file_time import LastChange
 from acp_nvim.review.change import Entry
 from acp_nvim.review.contents import ABSENT, Content, FileOnDisk, mode_of, read_disk
 from acp_nvim.review.evidence import Evidence, Observation, Verdict
 from acp_nvim.review.ledger import Ledger
+from acp_nvim.snapshots.directories import ChangeTime
 from acp_nvim.snapshots.snapshot import Blob, SnapshotError
 from acp_nvim.ui.events import Operation
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
@@ -31,7 +32,8 @@ class DiskChanges:
     Methods that take a path are called in `OpenFiles.alone` of that file.
 
     `known` returns a file's blob in the last snapshot, `since` the time of the last scan of its directory (nanoseconds
-    since 1970). `saving` holds the files that the user has written and whose save is not entered yet.
+    since 1970), `change_time` when what is at a path has changed (it blocks). `saving` holds the files that the
+    user has written and whose save is not entered yet.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class DiskChanges:
         evidence: Evidence,
         known: Known,
         since: Callable[[str], int],
+        change_time: Callable[[str], ChangeTime],
         saving: Container[str],
     ) -> None:
         self._ledger = ledger
@@ -48,6 +51,7 @@ class DiskChanges:
         self._evidence = evidence
         self._known = known
         self.since = since
+        self._change_time = change_time
         self._saving = saving
         self._known_buffers: set[str] = set()
 
@@ -106,7 +110,9 @@ class DiskChanges:
         """
         seen = await self.observe(path, before, on_disk or after)
         if replaced is not None:
-            seen = msgspec.structs.replace(seen, changed=replaced[0], size=replaced[1], is_past=False)
+            seen = msgspec.structs.replace(
+                seen, changed=replaced[0], size=replaced[1], is_past=False, earliest=None, other=None
+            )
         verdict = await self._evidence.judge(seen)
         if verdict.by == "user":
             await self._ledger.apply_user(path, after)
@@ -119,21 +125,27 @@ class DiskChanges:
 
     async def observe(self, path: str, before: Content, after: Content) -> Observation:
         """Return the observation to judge: the file is now `after`."""
-        changed, size = await anyio.to_thread.run_sync(last_change, path)
+        time = await self.change_time(path)
         text = after.text
         if text is None and self._evidence.has_diff(path):
             text = (await self._ledger.with_text(path, after, None)).text
         return Observation(
             path,
-            changed,
-            size,
+            time.time,
+            time.size,
             None if before.blob is None else before.blob.oid,
             None if after.blob is None else after.blob.oid,
             self.since(path),
             text,
             self._evidence.accounted(path),
             await self.is_past(path, after),
+            time.earliest,
+            time.other,
         )
+
+    async def change_time(self, path: str) -> ChangeTime:
+        """Return when what is at that path has changed."""
+        return await anyio.to_thread.run_sync(self._change_time, path)
 
     async def is_past(self, path: str, content: Content) -> bool:
         """Return whether the file on disk is not, or no longer, that content."""

@@ -15,7 +15,7 @@ from acp_nvim.file_time import now
 from acp_nvim.lazy import pattern
 from acp_nvim.review.locate import unapplied
 from acp_nvim.review.work import Activity, Interval, Work
-from acp_nvim.snapshots.comparing import CLOCK_NS
+from acp_nvim.snapshots.directories import CLOCK_NS
 from acp_nvim.ui.events import By
 from acp_nvim.workspace.saves import Saved, Saves
 
@@ -52,7 +52,7 @@ class Observation(msgspec.Struct, frozen=True):
     `changed` is its change time (nanoseconds since 1970), or that of its directory if it is gone; `size` is in bytes,
     None if it is gone. `before` and `after` are blob ids, None for no file; `since` is the time of the last scan;
     `text` is the present text, if it is one. Saves up to the change time `accounted` are accounted for. `is_past`: the
-    file has changed again, so that `changed` may be too late.
+    file has changed again, so that `changed` may be too late. `earliest` and `other` are those of `ChangeTime`.
     """
 
     path: str
@@ -64,6 +64,8 @@ class Observation(msgspec.Struct, frozen=True):
     text: str | None = None
     accounted: int = 0
     is_past: bool = False
+    earliest: int | None = None
+    other: int | None = None
 
 
 _GIT: Final = pattern(r"\b(git|jj)\b(?!\s+(status|diff|log|blame|grep|ls-files|rev-parse|describe)\b[^>]*$)")
@@ -120,7 +122,14 @@ class Evidence:
         self._accounted.pop(path, None)
 
     async def judge(self, seen: Observation) -> Verdict:
-        """Decide who gave the file its present content."""
+        """Decide who gave the file its present content, and put it where it is."""
+        verdict = await self._judge_one(seen)
+        if seen.other is None:
+            return verdict
+        moved = msgspec.structs.replace(seen, changed=seen.other, other=None, earliest=seen.since)
+        return _both(verdict, await self._judge_one(moved))
+
+    async def _judge_one(self, seen: Observation) -> Verdict:
         await anyio.to_thread.run_sync(self.saves.update)
         works = [work for work in self.works if work.roots.contains(seen.path)]
         saved = self._new_saves(seen)
@@ -210,7 +219,23 @@ def _judge_unclaimed(seen: Observation, works: Sequence[Work], alive: Sequence[W
     if background:
         why = f"changed when no agent worked, but {background[0][1].why} may have run in the background"
         return _verdict("unknown", why, background)
+    if seen.earliest is not None:
+        after = max(seen.earliest, seen.since + CLOCK_NS)
+        ran = [(work, command) for work in works if (command := work.ran_between(after, seen.changed)) is not None]
+        if ran:
+            why = f"changed at an unknown time; {ran[0][1].why}, which ran before, may have done it"
+            return _verdict("unknown", why, ran)
     return Verdict("user", "no agent worked then")
+
+
+def _both(edited: Verdict, moved: Verdict) -> Verdict:
+    """Return the verdict about a file that was edited, and whose directory was renamed."""
+    if edited.by == moved.by:
+        return edited
+    first, last = (edited, moved) if edited.by != "user" else (moved, edited)
+    why = f"changed {first.why}, and {last.why}" if last.by == "user" else f"{first.why}, and {last.why}"
+    sessions = tuple(dict.fromkeys((*first.sessions, *last.sessions)))
+    return Verdict("unknown", why, sessions, first.tool_call or last.tool_call)
 
 
 def _began_to_change(work: Work, seen: Observation) -> bool:

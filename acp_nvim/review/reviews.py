@@ -21,6 +21,7 @@ from acp_nvim.review.storage import Checkpoint, SavedReview, checkpoint_views
 from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.review.work_journal import WorkJournal
 from acp_nvim.review.workspace import Workspace, Workspaces
+from acp_nvim.snapshots.directories import ChangeTime
 from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.ui import events
@@ -50,7 +51,9 @@ class Reviews:
         self.ledger = Ledger(workspaces.contents, publish)
         self.evidence = Evidence(lambda seen, is_first: workspaces.of(seen.path).git.made(seen, is_first), files.saves)
         self.journal = WorkJournal(tasks.spawn)
-        self.tracker = ChangeTracker(self.ledger, files, workspaces.known, self.evidence, self._scanned_at)
+        self.tracker = ChangeTracker(
+            self.ledger, files, workspaces.known, self.evidence, self._scanned_at, self._change_time
+        )
         self._tasks = tasks
         self.files = files
         self._publish = publish
@@ -69,6 +72,9 @@ class Reviews:
 
     def _scanned_at(self, path: str) -> int:
         return self.workspaces.of(path).scanner.since
+
+    def _change_time(self, path: str) -> ChangeTime:
+        return self.workspaces.of(path).scanner.change_time(path)
 
     def begin(self, state: Path) -> None:
         """Use `state` as the state directory. Blocks. Directories that cannot be made are logged, and not used."""

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cache
 from itertools import islice
 from typing import Final
 
 import anyio
 import anyio.to_thread
 
-from acp_nvim.file_time import last_change
+from acp_nvim.file_time import is_behind_link, last_change
 from acp_nvim.review.contents import Contents
 from acp_nvim.review.tracker import ChangeTracker
-from acp_nvim.snapshots.comparing import CLOCK_NS
+from acp_nvim.snapshots.directories import CLOCK_NS, ChangeTime, change_time
 from acp_nvim.snapshots.objects import EMPTY
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot, SnapshotError
@@ -58,12 +59,16 @@ class Scanner:
                 if last is None and prompt_sent is not None:  # as much as is known of what there was before the prompt
                     last = await self.shadow.before(now, prompt_sent)
                 if last is not None:
-                    changed = await self.shadow.changes(last, now) if last.id != now.id else []
+                    changed = await self.shadow.changes(last, now)
                     await self._tracker.scanned(changed)
                     await self._tracker.scanned(await self._others(changed, last, now))
                     await self._tracker.disk.rejudge()
                 self.last = now  # set last: meanwhile `known` must return the earlier content
                 self.since = now.time - CLOCK_NS
+
+    def change_time(self, path: str) -> ChangeTime:
+        """Return when what is at an absolute path has changed, seen from the last scan. Blocks."""
+        return change_time(path, None if self.last is None else self.shadow.directories(self.last), self.since)
 
     async def sees_nothing(self) -> bool:
         """Return whether there are files, but rules ignore them all."""
@@ -80,10 +85,20 @@ class Scanner:
         """Return files that are unchanged since the last scan, but differ from the ledger: saved since, for example."""
         known = {one.path for one in found} | {one.old_path for one in found}
         others = [path for path in self._tracker.ledger.known_below(self.shadow.root) if path not in known]
-        fresh = await anyio.to_thread.run_sync(
-            lambda: [one for one in others if last_change(one)[0] >= last.time - CLOCK_NS]
-        )
+        fresh = await anyio.to_thread.run_sync(self._changed_since, others, last)
         return [Changed(path, None, await self.shadow.find(now, path)) for path in fresh]
+
+    def _changed_since(self, paths: Sequence[str], last: Snapshot) -> list[str]:
+        """Return the files that have changed since a snapshot, or came with a directory. Blocks."""
+        earlier = self.shadow.directories(last)
+
+        @cache
+        def is_other(directory: str) -> bool:
+            path = os.path.join(directory, "file")
+            return is_behind_link(path) or (earlier is not None and earlier.placed(path) is not None)
+
+        since = last.time - CLOCK_NS
+        return [one for one in paths if is_other(os.path.dirname(one)) or last_change(one)[0] >= since]
 
 
 def _has_files(root: str) -> bool:

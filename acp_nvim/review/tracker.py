@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
-import anyio.to_thread
 import msgspec
 
-from acp_nvim.file_time import last_change
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.change import Entry
 from acp_nvim.review.contents import ABSENT, Content
@@ -16,6 +14,7 @@ from acp_nvim.review.disk_changes import DiskChanges, Known
 from acp_nvim.review.evidence import Evidence, Verdict
 from acp_nvim.review.ledger import Ledger, TurnLog
 from acp_nvim.review.storage import EntryRecord
+from acp_nvim.snapshots.directories import ChangeTime
 from acp_nvim.snapshots.snapshot import Blob, Changed
 from acp_nvim.workspace.open_files import Followed, OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError
@@ -41,13 +40,19 @@ class ChangeTracker:
     """Receives changes of files. Methods other than `edited`, `saved` and `scanned` are called in `OpenFiles.alone`."""
 
     def __init__(
-        self, ledger: Ledger, files: OpenFiles, known: Known, evidence: Evidence, since: Callable[[str], int]
+        self,
+        ledger: Ledger,
+        files: OpenFiles,
+        known: Known,
+        evidence: Evidence,
+        since: Callable[[str], int],
+        change_time: Callable[[str], ChangeTime],
     ) -> None:
         self.ledger = ledger
         self._files = files
         self._evidence = evidence
         self._saving: dict[str, int] = {}
-        self.disk = DiskChanges(ledger, files, evidence, known, since, self._saving)
+        self.disk = DiskChanges(ledger, files, evidence, known, since, change_time, self._saving)
 
     async def wrote(self, turn: TurnLog, path: str, is_saved: bool, written: Written) -> None:
         """Enter what an agent wrote with `fs/write_text_file`; `is_saved`: on disk, too, and not only in a buffer."""
@@ -292,8 +297,10 @@ class ChangeTracker:
 
     async def before_change(self, path: str) -> None:
         """Enter earlier changes of a file that an agent is about to change: they are not the agent's."""
-        changed, size = await anyio.to_thread.run_sync(last_change, path)
-        if size is not None and changed >= self.disk.since(path):  # if missing, it may be renamed: the next scan tells
+        last = await self.disk.change_time(path)
+        if last.size is not None and last.time >= self.disk.since(
+            path
+        ):  # if missing, it may be renamed: the next scan tells
             async with self._files.alone(path):
                 await self.refresh(path)
 

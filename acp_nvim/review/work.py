@@ -289,6 +289,14 @@ class Work:
             if one.kind == "command" and one.covers(moment) and not self.is_end_lost(one):
                 yield one
 
+    def ran_between(self, since: int, until: int) -> Activity | None:
+        """Return the newest command that ran from `since` to `until` (ns since 1970), unless its end is lost."""
+        for one in reversed(self._activities.values()):
+            is_in = one.time.began <= until and (one.time.ended is None or one.time.ended >= since)
+            if one.kind == "command" and is_in and not self.is_end_lost(one):
+                return one
+        return None
+
     def may_have_changed(self, path: str, since: int, until: int) -> bool:
         """Return whether a command, or a call naming the file, ran from `since` to `until` (nanoseconds since 1970)."""
         return any(

@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Final
 
 import anyio
+import msgspec
 
 from acp_nvim.limits import COMPARE_SECONDS
+from acp_nvim.snapshots.directories import CLOCK_NS, Directories, Move, find_origins, inode_at, moved_files, parents
 from acp_nvim.snapshots.found_files import SecretFiles
 from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, LEFT_OUT, TreeEditor, TreeEntry
 from acp_nvim.snapshots.run_git import run_git
-from acp_nvim.snapshots.snapshot import Blob, Changed, GitFailedError, GoneError, Snapshot, SnapshotError
+from acp_nvim.snapshots.snapshot import Blob, Changed, DirectoryMove, GitFailedError, GoneError, Snapshot, SnapshotError
 from acp_nvim.snapshots.store import Store
-
-CLOCK_NS: Final = 50_000_000
-"""Nanoseconds by which the times of files may be behind the clock."""
 
 
 def without_unchanged(
-    trees: TreeEditor, root: str, changed: Iterable[Changed], old: Snapshot, new: Snapshot
+    trees: TreeEditor,
+    root: str,
+    changed: Iterable[Changed],
+    old: Snapshot,
+    new: Snapshot,
+    directories: Directories | None = None,
 ) -> list[Changed]:
     """Return `changed` without files that exist unchanged since before both snapshots.
 
     Such a file was ignored in one snapshot; it must not count as created, because rejecting a created file deletes it.
-    The same holds for its directories that the other snapshot lacks. Blocks; raises `GoneError`.
+    The same holds for the directories above it, which have to be those of the earlier snapshot (`directories`), or
+    unchanged as well. Blocks; raises `GoneError`.
     """
-    disk = _UnchangedFiles(trees, root, min(old.time, new.time) - CLOCK_NS)
+    disk = _UnchangedFiles(trees, root, min(old.time, new.time) - CLOCK_NS, directories)
     remaining = [part for one in changed for part in _remaining(disk, one, old.id, new.id)]
     return sorted(remaining, key=lambda one: one.path)
 
@@ -50,20 +55,27 @@ def _remaining(disk: _UnchangedFiles, one: Changed, old: str, new: str) -> Itera
 class _UnchangedFiles:
     """Looks for files on the disk that have not changed since a time."""
 
-    def __init__(self, trees: TreeEditor, root: str, since: int) -> None:
+    def __init__(self, trees: TreeEditor, root: str, since: int, directories: Directories | None) -> None:
         self._trees = trees
         self._root = root
         self._since = since
+        self._directories = directories
         self._has_directory = cache(self._find_directory)
+        self._is_placed = cache(self._look_at_directory)
 
     def was_there(self, path: str, without: str) -> bool:
         """Whether the file, and its directories that the tree `without` lacks, are unchanged since `since`."""
         relative = _relative(self._root, path)
-        while self._is_old(relative):
-            relative = os.path.dirname(relative)
-            if not relative or self._has_directory(without, relative):
-                return True
-        return False
+        return self._is_old(relative) and all(self._is_placed(without, name) for name in parents(relative))
+
+    def _look_at_directory(self, tree: str, relative: bytes) -> bool:
+        """Whether that directory has been there since `since`, and is no link."""
+        inode = inode_at(os.path.join(os.fsencode(self._root), relative))
+        if inode is None:
+            return False
+        known = self._directories.inodes.get(relative) if self._directories is not None else None
+        is_there = inode.is_same(known) if known is not None else self._has_directory(tree, relative)
+        return is_there or self._is_old(relative)
 
     def _is_old(self, relative: bytes) -> bool:
         try:
@@ -79,23 +91,100 @@ class _UnchangedFiles:
 RENAMES: Final = 400
 """Maximum number of deleted and created files that are compared to find renames with edits: 2 s."""
 
+_RAW: Final = ("-r", "-z", "--raw", "--no-abbrev", "--no-rename-empty")
+
 Pair = tuple[Blob | None, Blob | None]
 
 
-async def changes(store: Store, root: str, old: Snapshot, new: Snapshot) -> list[Changed]:
-    """Return the files that differ, by path, with renames."""
+async def changes(
+    store: Store, root: str, old: Snapshot, new: Snapshot, directories: Directories | None = None
+) -> tuple[list[Changed], Directories | None]:
+    """Return the files that differ, by path, with renames; and the directories of `new`.
+
+    `directories` are those of `old`; None if they are not known: then renamed directories are not found.
+    """
     if old.id == new.id:
-        return []
-    how = ["-r", "-z", "--raw", "--no-abbrev", "-M", f"-l{RENAMES}", "--no-rename-empty"]
-    answer = await _diff_trees(store, how, old.id, new.id)
-    found = list(_parse_raw(answer, root, store.secrets))
-    return await store.blocking(partial(without_unchanged, store.trees, root, found, old, new))
+        return [], directories
+    rows = list(_parse_raw(await _diff_trees(store, _RAW, old.id, new.id)))
+    moves: dict[bytes, Move] = {}
+    now = directories
+    if directories is not None:
+        now, moves = await store.blocking(partial(_look_at_directories, directories, new, rows))
+    came = {row.path: row for row in rows}
+    found = [
+        Changed(
+            _absolute(root, path),
+            _blob(came[move.old].before, store.secrets),
+            _blob(came[path].after, store.secrets),
+            _absolute(root, move.old),
+            DirectoryMove(_absolute(root, move.directory_old), _absolute(root, move.directory_new)),
+        )
+        for path, move in moves.items()
+    ]
+    rest = await _with_renames(store, root, old, new, _without_moved(rows, moves))
+    rest = await store.blocking(partial(without_unchanged, store.trees, root, rest, old, new, directories))
+    return sorted([*found, *rest], key=lambda one: one.path), now
+
+
+def _look_at_directories(
+    old: Directories, new: Snapshot, rows: Sequence[_Row]
+) -> tuple[Directories, dict[bytes, Move]]:
+    """Return the directories of the new snapshot, and the files that came with a renamed one. Blocks.
+
+    Directories without a changed file are those of the old snapshot.
+    """
+    names = {name for row in rows for name in parents(row.path)}
+    directories = old.updated(new.time, {b"", *names})
+    created = [row.path for row in rows if row.after is not None]
+    origins = find_origins(old, directories, {os.path.dirname(path) for path in created})
+    gone = [row.path for row in rows if row.before is not None]
+    return directories, moved_files(origins, gone, created)
+
+
+def _without_moved(rows: Sequence[_Row], moves: Mapping[bytes, Move]) -> list[_Row]:
+    """Return the rows without what `moves` says."""
+    sources = {move.old for move in moves.values()}
+    rest = [
+        msgspec.structs.replace(
+            row,
+            before=None if row.path in sources or row.path in moves else row.before,
+            after=None if row.path in moves else row.after,
+        )
+        for row in rows
+    ]
+    return [row for row in rest if row.before is not None or row.after is not None]
+
+
+async def _with_renames(store: Store, root: str, old: Snapshot, new: Snapshot, rows: Sequence[_Row]) -> list[Changed]:
+    """Return the rows, with pairs of deleted and created files that are alike as renames."""
+    gone = {row.path: row.before for row in rows if row.after is None}
+    created = {row.path: row.after for row in rows if row.before is None}
+    if gone and created:
+        trees = [await store.change(None, gone), await store.change(None, created)]
+        answer = await _diff_trees(store, [*_RAW, "-M", f"-l{RENAMES}"], trees[0] or EMPTY, trees[1] or EMPTY)
+        rows = [row for row in rows if row.before is not None and row.after is not None]
+        rows += _parse_raw(answer)
+    return [
+        Changed(
+            _absolute(root, row.path),
+            _blob(row.before, store.secrets),
+            _blob(row.after, store.secrets),
+            None if row.old_path is None else _absolute(root, row.old_path),
+        )
+        for row in rows
+    ]
+
+
+async def directories(store: Store, snapshot: Snapshot) -> list[bytes]:
+    """Return the names of all directories in a snapshot. Raises `SnapshotError`."""
+    words = ["ls-tree", "-r", "-d", "-z", "--name-only", snapshot.id]
+    return (await store.git(words, env=store.borrowing)).split(b"\0")[:-1]
 
 
 async def find(store: Store, root: str, snapshot: Snapshot, path: str) -> Blob | None:
     """Return the blob under an absolute path in a snapshot; None when there was no file. Raises `SnapshotError`."""
     entry = await store.find(snapshot.id, _relative(root, path))
-    return None if entry is None or entry.mode == DIRECTORY else _blob(f"{entry.mode:o}", entry.oid, store.secrets)
+    return None if entry is None or entry.mode == DIRECTORY else _blob(entry, store.secrets)
 
 
 async def counts(store: Store, pairs: Sequence[Pair]) -> list[tuple[int, int] | None]:
@@ -139,22 +228,39 @@ def _relative(root: str, path: str) -> bytes:
     return os.fsencode(os.path.relpath(path, root))
 
 
-def _parse_raw(answer: bytes, root: str, secrets: SecretFiles) -> Iterator[Changed]:
+def _absolute(root: str, path: bytes) -> str:
+    return os.path.join(root, os.fsdecode(path))
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """A file that differs between two trees; paths are relative."""
+
+    path: bytes
+    before: TreeEntry | None
+    after: TreeEntry | None
+    old_path: bytes | None = None
+
+
+def _parse_raw(answer: bytes) -> Iterator[_Row]:
     """Parse rows of `:<mode> <mode> <oid> <oid> <status>` and one path, or two for a rename."""
     words = iter(answer.split(b"\0")[:-1])
     for row in words:
         old_mode, new_mode, old_oid, new_oid, status = row[1:].decode().split(" ")
-        path = os.path.join(root, os.fsdecode(next(words)))
-        before, after = _blob(old_mode, old_oid, secrets), _blob(new_mode, new_oid, secrets)
+        path = next(words)
+        before, after = _entry(old_mode, old_oid), _entry(new_mode, new_oid)
         if status.startswith("R"):
-            yield Changed(os.path.join(root, os.fsdecode(next(words))), before, after, path)
+            yield _Row(next(words), before, after, path)
         else:
-            yield Changed(path, before, after)
+            yield _Row(path, before, after)
 
 
-def _blob(mode: str, oid: str, secrets: SecretFiles) -> Blob | None:
-    if mode == "000000":
+def _entry(mode: str, oid: str) -> TreeEntry | None:
+    return None if mode == "000000" else TreeEntry(int(mode, 8), oid)
+
+
+def _blob(entry: TreeEntry | None, secrets: SecretFiles) -> Blob | None:
+    if entry is None:
         return None
-    if int(mode, 8) == LEFT_OUT:
-        return secrets.blob(oid) or Blob("", LEFT_OUT)
-    return Blob(oid, int(mode, 8))
+    if entry.mode == LEFT_OUT:
+        return secrets.blob(entry.oid) or Blob("", LEFT_OUT)
+    return Blob(entry.oid, entry.mode)

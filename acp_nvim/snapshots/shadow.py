@@ -15,7 +15,7 @@ import anyio
 
 from acp_nvim.snapshots import comparing, pins
 from acp_nvim.snapshots.blocking import Blocking
-from acp_nvim.snapshots.comparing import CLOCK_NS
+from acp_nvim.snapshots.directories import CLOCK_NS, Directories
 from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, FILE, LEFT_OUT, TreeEntry
 from acp_nvim.snapshots.pins import ReaderWriterLock
 from acp_nvim.snapshots.snapshot import Blob, Changed, GitFailedError, LimitError, Snapshot, SnapshotError
@@ -47,6 +47,7 @@ class Shadow:
         self._refused: tuple[float, str] | None = None
         self._fresh: dict[str, tuple[int, float]] = {}  # not held yet: modes and times by id
         self._last: Snapshot | None = None
+        self._directories: dict[Snapshot, Directories] = {}  # of the snapshots that may be compared next
         self._cleaning = anyio.CancelScope()
 
     async def take(self) -> Snapshot:
@@ -64,7 +65,18 @@ class Shadow:
                 raise self._refuse(str(error)) from error
             self._fresh[snapshot.id] = (DIRECTORY, anyio.current_time())
             self._last = snapshot
+            if not self._directories:
+                self._directories[snapshot] = await self._look_at_directories(snapshot)
             return snapshot
+
+    async def _look_at_directories(self, snapshot: Snapshot) -> Directories:
+        """Look at all directories of a snapshot; the later ones are looked at as far as files in them differ."""
+        names = await comparing.directories(self._store, snapshot)
+        return await self._store.blocking(partial(Directories.look, self.root, snapshot.time, names))
+
+    def directories(self, snapshot: Snapshot) -> Directories | None:
+        """Return the directories of a snapshot; None if they are not known: it is another host's, or an old one."""
+        return self._directories.get(snapshot)
 
     async def before(self, snapshot: Snapshot, moment: int) -> Snapshot:
         """Return the latest snapshot as of `moment`, a time in nanoseconds since 1970 while it was taken.
@@ -81,9 +93,16 @@ class Shadow:
             return Snapshot(tree or EMPTY, snapshot.time)
 
     async def changes(self, old: Snapshot, new: Snapshot) -> list[Changed]:
-        """Return the files that differ, by path, with renames. Raises `SnapshotError`, `GoneError`."""
+        """Return the files that differ, by path, with renames. Raises `SnapshotError`, `GoneError`.
+
+        Of snapshots of this host the renamed directories are known, if one is compared with the next.
+        """
         async with self._lock.use():
-            return await comparing.changes(self._store, self.root, old, new)
+            known = self._directories.get(old)
+            found, now = await comparing.changes(self._store, self.root, old, new, known)
+            if now is not None and known is not None:
+                self._directories = {old: known, new: now}
+            return found
 
     async def find(self, snapshot: Snapshot, path: str) -> Blob | None:
         """Return the file at that absolute path in a snapshot. Raises `SnapshotError`, `GoneError`."""

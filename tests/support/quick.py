@@ -67,6 +67,8 @@ SLOW: Final = frozenset(
         "core/session/test_start_fails",
         "core/session/test_terminals",
         "core/session/test_wire",
+        "core/session/test_renamed_directories",
+        "core/snapshots/test_directories",
         "core/snapshots/test_hosts",
         "core/snapshots/test_inner",
         "core/snapshots/test_pins",

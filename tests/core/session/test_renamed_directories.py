@@ -1,0 +1,182 @@
+"""Who has renamed a directory, whose files do not change by that; what was in it, and what came into it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from acp_nvim.file_time import now
+from acp_nvim.review.work import COMMAND_LATE_NS
+from acp_nvim.snapshots.shadow import Shadow
+from acp_nvim.snapshots.snapshot import Snapshot
+from acp_nvim.ui import events, review_events
+from tests.core.session.host import Host
+from tests.core.session.test_review import reviews
+from tests.support.cases import case
+from tests.support.five_ways import git
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.anyio
+
+# The prompt is a command line. It may wait for a file, which it names with $GO.
+AGENT = """
+import subprocess
+
+def turn(agent, prompt):
+    prompt.update("tool_call", toolCallId=prompt.text, status="in_progress", title=prompt.text, kind="execute",
+                  rawInput={"command": prompt.text})
+    prompt.until_heard()
+    subprocess.run(prompt.text, shell=True, check=True)
+    prompt.update("tool_call_update", toolCallId=prompt.text, status="completed")
+"""
+
+TEXTS = {"a.py": "a\n" * 20, "b.py": "b\n" * 20, "sub/c.py": "c\n" * 20}
+
+
+def lay_out(root: Path, *names: str) -> None:
+    """Directories with the files of `TEXTS`, each with texts of its own."""
+    for name in names:
+        for file, text in TEXTS.items():
+            path = root / name / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{name}\n{text}")
+
+
+async def begin(host: Host) -> None:
+    """A session in a repository, of which the host has seen everything."""
+    host.script(AGENT)
+    for number in range(len(COMMANDS)):
+        lay_out(host.cwd / str(number), "src", "lib")
+    lay_out(host.directory / "outside", "new")
+    git(host.cwd, "init", "-q")
+    git(host.cwd, "add", "-A")
+    git(host.cwd, "commit", "-q", "-m", "first")
+    host.open()
+    await host.turn("true")
+
+
+def verdicts(host: Host, root: Path) -> dict[str, str]:
+    """Who did it, by the name of each file that is listed, and by its earlier name."""
+    found = {}
+    for name, one in reviews(host, root).items():
+        if not name.startswith(".."):
+            found[name] = one.by
+            if one.old_path is not None:
+                found[os.path.relpath(one.old_path, root)] = one.by
+    return found
+
+
+def below(*names: str) -> set[str]:
+    """The files of directories as `lay_out` makes them."""
+    return {f"{name}/{file}" for name in names for file in TEXTS}
+
+
+COMMANDS = {
+    "mv src core": below("src", "core"),
+    "git mv src core": below("src", "core"),
+    "mv src t; mv lib src; mv t lib": below("src", "lib"),
+    "cp -a ../../outside/new /tmp/$$; mv /tmp/$$ new": below("new"),
+    "mv lib ../../outside/lib$$": below("lib"),
+    "mv src/sub c": {"src/sub/c.py", "c/c.py"},
+    "mv src core; echo more >> core/a.py": below("src", "core"),
+    "mv src core; ln -s core src": below("src", "core") | {"src"},
+    "mv src core; sed -i s/a/A/ core/*.py": below("src", "core"),
+    "mv src SRC": below("src", "SRC"),
+    "rm -r lib; mv src lib": below("src", "lib"),
+    "cp -a src copy": below("copy"),
+    "cp -al src linked": below("linked"),
+    "tar -cf - src | (mkdir t; cd t; tar -xf -)": below("t/src"),
+    "mkdir -p deep/er; mv src deep/er/": below("src", "deep/er/src"),
+}
+
+
+async def test_an_agents_command_renames_directories(host: Host) -> None:
+    await begin(host)
+    for number, (command, expected) in enumerate(COMMANDS.items()):
+        with case(command):
+            root = host.cwd / str(number)
+            summaries = len(host.of(review_events.Summary))
+            assert await host.turn(f"cd {root}; {command}") == "end_turn"
+            await host.until("a summary", lambda known=summaries: len(host.of(review_events.Summary)) > known)
+            assert verdicts(host, root) == dict.fromkeys(expected, "agent")
+
+
+async def test_a_user_renames_directories(host: Host) -> None:
+    await begin(host)
+    await settled(host)
+    nothing_comes_late()
+    for number, command in enumerate(COMMANDS):
+        run(command, host.cwd / str(number))
+    await host.turn("true")
+    await settled(host)
+    assert reviews(host, host.cwd) == {}
+
+
+def run(command: str, directory: Path) -> None:
+    """The user types it in a terminal."""
+    subprocess.run(command, shell=True, check=True, cwd=directory)
+
+
+def nothing_comes_late() -> None:
+    """What changes from now on is not taken for late work of a command that has ended."""
+    ended = now()
+    wait_until(lambda: now() > ended + COMMAND_LATE_NS)
+
+
+async def settled(host: Host) -> None:
+    """The changes of the last turn are known."""
+    [session] = host.app.sessions.values()
+    await session.changes.settled()
+
+
+async def rename_unseen(host: Host, monkeypatch: pytest.MonkeyPatch, act: Callable[[Path], None]) -> dict[str, str]:
+    """A command renames a directory, then the user acts, before the host looks; who did what, without `mine.py`."""
+    await begin(host)
+    root, gate, take = host.cwd / "0", anyio.Event(), Shadow.take
+
+    async def take_later(shadow: Shadow) -> Snapshot:
+        await gate.wait()
+        return await take(shadow)
+
+    host.prompt(f"cd {root}; touch ../began; until [ -e ../go ]; do sleep 0.01; done; mv src core")
+    await host.until("the command", (host.cwd / "began").exists)
+    monkeypatch.setattr(Shadow, "take", take_later)
+    (host.cwd / "go").touch()
+    turns = len(host.of(events.TurnEnd))
+    await host.until("the end of the turn", lambda: len(host.of(events.TurnEnd)) > turns)
+    nothing_comes_late()
+    act(root)
+    gate.set()
+    await settled(host)
+    return {name: by for name, by in verdicts(host, root).items() if not name.endswith("mine.py")}
+
+
+async def test_a_user_adds_a_file_to_what_a_command_has_renamed(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    def act(root: Path) -> None:
+        (root / "core" / "mine.py").write_text("mine\n")
+
+    assert await rename_unseen(host, monkeypatch, act) == dict.fromkeys(below("src", "core"), "agent")
+
+
+async def test_a_user_adds_files_everywhere_after_a_command(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then the time of the rename is not known, only that the agent's command may have done it."""
+
+    def act(root: Path) -> None:
+        (root / "core" / "mine.py").write_text("mine\n")
+        (root / "mine.py").write_text("mine\n")
+
+    assert await rename_unseen(host, monkeypatch, act) == dict.fromkeys(below("src", "core"), "unknown")
+
+
+async def test_a_user_edits_a_file_in_what_a_command_has_renamed(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    def act(root: Path) -> None:
+        (root / "core" / "a.py").write_text("mine\n")
+
+    expected = dict.fromkeys(below("src", "core"), "agent")
+    found = await rename_unseen(host, monkeypatch, act)
+    assert found == {**expected, "core/a.py": "unknown", "src/a.py": found["src/a.py"]}

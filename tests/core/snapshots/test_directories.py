@@ -1,0 +1,173 @@
+"""Renamed directories are found by inode, with every file in them; nothing that was there is lost by that."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acp_nvim.file_time import now
+from acp_nvim.snapshots.directories import CLOCK_NS
+from acp_nvim.snapshots.snapshot import Changed
+from tests.core.snapshots.workspaces import git, look, repository, shadow_of, told, write
+from tests.support.examples import examples
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.anyio
+
+
+def moves(root: Path, found: list[Changed]) -> set[str]:
+    """Which directories were renamed."""
+    return {
+        f"{os.path.relpath(one.moved.old, root)} -> {os.path.relpath(one.moved.new, root)}"
+        for one in found
+        if one.moved is not None
+    }
+
+
+def swap(root: Path) -> None:
+    os.rename(root / "a", root / "t")
+    os.rename(root / "b", root / "a")
+    os.rename(root / "t", root / "b")
+
+
+def replace(root: Path) -> None:
+    shutil.rmtree(root / "b")
+    os.rename(root / "a", root / "b")
+
+
+def make_again(root: Path) -> None:
+    """The new directories may get the numbers of the old ones."""
+    for name in "ab":
+        shutil.rmtree(root / name)
+    for name in "ba":
+        for file in ("same", name, "sub/deep"):
+            write(root / name / file, f"new {name}")
+
+
+STEPS = {
+    "rename": (lambda root: os.rename(root / "a", root / "c"), {"a -> c"}),
+    "swap": (swap, {"a -> b", "b -> a"}),
+    "into a new one": (lambda root: (os.mkdir(root / "n"), os.rename(root / "a", root / "n" / "a")), {"a -> n/a"}),
+    "out of one": (lambda root: os.rename(root / "a" / "sub", root / "c"), {"a/sub -> c"}),
+    "both": (
+        lambda root: (os.rename(root / "a", root / "c"), os.rename(root / "c" / "sub", root / "sub")),
+        {"a -> c", "a/sub -> sub"},
+    ),
+    "a link is left": (lambda root: (os.rename(root / "a", root / "c"), os.symlink("c", root / "a")), {"a -> c"}),
+    "letters": (lambda root: os.rename(root / "a", root / "A"), {"a -> A"}),
+    "instead of another": (replace, None),
+    "made again": (make_again, set()),
+    "the project": (lambda root: (os.rename(root, f"{root}2"), os.rename(f"{root}2", root)), set()),
+    "to the outside": (lambda root: os.rename(root / "a", root.parent / "a"), set()),
+    "from the outside": (lambda root: shutil.move(root.parent / "lib", root / "lib"), set()),
+    "copied": (lambda root: shutil.copytree(root / "a", root / "c"), set()),
+}
+
+
+@pytest.mark.parametrize("kind", ["repository", "directory"])
+@pytest.mark.parametrize("step", STEPS)
+async def test_directories(tmp_path: Path, step: str, kind: str) -> None:
+    act, expected = STEPS[step]
+    root = repository(tmp_path / "w") if kind == "repository" else tmp_path / "w"
+    for name in "ab":
+        for file in ("same", name, "sub/deep"):
+            write(root / name / file, f"{name} {file}")
+    write(root.parent / "lib" / "file", "text")
+    if kind == "repository":
+        git(root, "add", "-A")
+        git(root, "commit", "-q", "-m", "more")
+    async with shadow_of(root, tmp_path / "git") as shadow:
+        first, before = await shadow.take(), look(root)
+        wait_until_later()
+        first, old = await shadow.take(), first
+        assert await shadow.changes(old, first) == []
+        act(root)
+        found = await shadow.changes(first, await shadow.take())
+        if expected is not None:
+            assert moves(root, found) == expected
+        check(root, before, found)
+
+
+def wait_until_later() -> None:
+    """What has changed until now is older than the next snapshot, by more than the errors of the clock."""
+    then = now()
+    wait_until(lambda: now() > then + CLOCK_NS)
+
+
+def check(root: Path, before: dict[str, tuple[str, bytes]], found: list[Changed]) -> None:
+    """What is said to have changed is the whole difference of the two trees, and no file stands for two."""
+    after = {name: what for name, what in look(root).items() if not name.startswith(".git/")}
+    before = {name: what for name, what in before.items() if not name.startswith(".git/")}
+    paths = [os.path.relpath(one.path, root) for one in found]
+    assert len(paths) == len(set(paths)), told(root, found)
+    names = {name: name for name in before}
+    for one in found:
+        path, old = os.path.relpath(one.path, root), os.path.relpath(one.old_path or one.path, root)
+        assert (one.before is not None) == (old in before), told(root, [one])
+        assert (one.after is not None) == (path in after), told(root, [one])
+    sources = [os.path.relpath(one.old_path or one.path, root) for one in found if one.before is not None]
+    assert len(sources) == len(set(sources)), told(root, found)
+    same = {name for name in names if name not in sources and name not in paths}
+    assert {name: before[name] for name in same} == {name: after.get(name) for name in same}
+    assert after.keys() - same == {path for path, one in zip(paths, found, strict=True) if one.after is not None}
+
+
+NAMES = ("a", "b", "c", "d")
+Path_ = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map("/".join)
+Step = st.one_of(
+    st.tuples(st.just("move"), Path_, Path_),
+    st.tuples(st.just("write"), Path_, st.sampled_from(["1", "2", "3"])),
+    st.tuples(st.just("remove"), Path_, st.just("")),
+    st.tuples(st.just("link"), Path_, Path_),
+    st.tuples(st.just("look"), st.just(""), st.just("")),
+)
+
+
+def take_step(root: Path, kind: str, path: str, other: str) -> None:
+    """Somebody does it, if it can be done."""
+    try:
+        if kind == "move":
+            (root / other).parent.mkdir(parents=True, exist_ok=True)
+            os.rename(root / path, root / other)
+        elif kind == "write":
+            write(root / path / "file", other)
+        elif kind == "link":
+            (root / path).symlink_to(other)
+        elif (root / path).is_dir() and not (root / path).is_symlink():
+            shutil.rmtree(root / path)
+        else:
+            (root / path).unlink(missing_ok=True)
+    except (OSError, shutil.Error):
+        return
+
+
+@settings(max_examples=examples(25))
+@given(st.lists(Path_, min_size=2, max_size=5), st.lists(Step, max_size=8))
+def test_whatever_moves_the_changes_are_the_whole_difference(files: list[str], steps: list[tuple[str, ...]]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(os.path.realpath(place), "w")
+        root.mkdir()
+        for number, name in enumerate(files):
+            write(root / name / "file", f"{number}")
+        anyio.run(play, root, steps)
+
+
+async def play(root: Path, steps: list[tuple[str, ...]]) -> None:
+    """Take the steps, and look whenever one says so, and at the end."""
+    async with shadow_of(root) as shadow:
+        last, before = await shadow.take(), look(root)
+        for kind, path, other in [*steps, ("look", "", "")]:
+            if kind != "look":
+                take_step(root, kind, path, other)
+                continue
+            wait_until_later()
+            taken = await shadow.take()
+            check(root, before, await shadow.changes(last, taken))
+            last, before = taken, look(root)
