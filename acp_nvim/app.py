@@ -9,7 +9,7 @@ from collections.abc import Coroutine
 from functools import partial
 from inspect import iscoroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import anyio
 import anyio.abc
@@ -61,6 +61,9 @@ from acp_nvim.workspace.open_files import Followed, OpenFiles
 from acp_nvim.workspace.roots import additional
 from acp_nvim.worktrees.worktree import Worktrees
 
+TELLING_PAUSE: Final = 20
+"""Pause between two times that all statuses are published, as a multiple of its duration: thousands of files count."""
+
 log = logging.getLogger(__name__)
 
 GONE = ("stopped", "failed")
@@ -69,6 +72,9 @@ GONE = ("stopped", "failed")
 
 class App:
     """The host of an editor; all of its tasks run in the given task group."""
+
+    _telling_took = 0.0
+    """Seconds for publishing the statuses after a review."""
 
     def __init__(self, editor: Editor, group: anyio.abc.TaskGroup) -> None:
         self._editor = editor
@@ -294,14 +300,16 @@ class App:
             self._telling = self._tasks.spawn(self._tell_of_review)
 
     async def _tell_of_review(self) -> None:
-        await anyio.sleep(FRAME_SECONDS)
+        await anyio.sleep(max(FRAME_SECONDS, self._telling_took * TELLING_PAUSE))
         self._telling = None
-        changed = {key for entry in self.reviews.ledger.open() for key in entry.sessions}
+        began = anyio.current_time()
+        changed = self.reviews.ledger.sessions()
         for session in list(self.conversations.values()):
             if session.key in self.sessions or session.key in changed or session.had_changes:
                 session.had_changes = session.key in changed
                 with session.tasks.contained("telling of a review"):
                     session.publish_status()
+        self._telling_took = anyio.current_time() - began
 
     def _directories(self) -> list[str]:
         """Return the real paths of all directories in which agents work."""
@@ -309,7 +317,11 @@ class App:
 
     async def _followed(self, what: Followed) -> None:
         """Report a change of a file to the sessions that work on it; a conflict also if there are none."""
-        there = [one for one in self.conversations.values() if one.roots.contains(what.path)]
+        there = [
+            one
+            for one in self.conversations.values()
+            if one.roots.contains(what.path) or one.reviewed.is_outside(what.path)
+        ]
         concerned = [one for one in there if one.state not in GONE] or there
         for session in concerned:
             with session.tasks.contained("telling of a file"):

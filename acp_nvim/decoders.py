@@ -1,4 +1,4 @@
-"""Decodes JSON and plain values into types, from any thread.
+"""Decodes JSON, MessagePack and plain values into types, from any thread.
 
 msgspec 0.22 prepares a struct when it is first decoded, and crashes when another thread decodes it meanwhile. So types
 are prepared here, by one thread at a time. Other modules pass no type to msgspec's functions, except while they are
@@ -36,6 +36,17 @@ def decode(data: bytes | str | msgspec.Raw, kind: Any) -> Any: ...
 def decode(data: bytes | str | msgspec.Raw, kind: Any) -> Any:
     """Decode JSON. Raises `msgspec.DecodeError`, or `msgspec.ValidationError` for a value of another type."""
     return json_decoder(kind).decode(data)
+
+
+@cache
+def _msgpack_decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
+    with _preparing:
+        return msgspec.msgpack.Decoder(kind)
+
+
+def decode_msgpack(data: bytes, kind: Any) -> Any:
+    """Decode MessagePack. Raises `msgspec.DecodeError`, or `msgspec.ValidationError` for a value of another type."""
+    return _msgpack_decoder(kind).decode(data)
 
 
 @overload

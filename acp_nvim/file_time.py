@@ -14,6 +14,7 @@ _COARSE: Final = 5 if sys.platform == "linux" else None
 
 TICK_NS: Final = 10_000_000
 """Nanoseconds by which the time of a file may be earlier than the moment of its change."""
+_PAUSE_SECONDS: Final = 0.001
 
 
 LastChange = tuple[int, int | None]
@@ -28,6 +29,17 @@ def now() -> int:
     `time.time_ns` and have an earlier time.
     """
     return time.time_ns() if _COARSE is None else time.clock_gettime_ns(_COARSE)
+
+
+def next_tick() -> int:
+    """Return the time that a file changed now would get, later than that of any file changed before the call. Blocks.
+
+    It takes up to 10 ms.
+    """
+    before = now()
+    while (moment := now()) <= before:
+        time.sleep(_PAUSE_SECONDS)
+    return moment
 
 
 def status_of(path: str) -> os.stat_result:
@@ -58,7 +70,7 @@ def is_behind_link(path: str) -> bool:
 
 
 def last_change(path: str) -> LastChange:
-    """Return when the file at that path was changed last, and its size. Blocks."""
+    """Return when the file at that real path was changed last, and its size. Blocks."""
     try:
         status = status_of(path)
         return status.st_ctime_ns, status.st_size if stat.S_ISREG(status.st_mode) else None

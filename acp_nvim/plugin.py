@@ -13,6 +13,7 @@ import anyio
 import pynvim
 
 from acp_nvim.agents.first_agent import start_first
+from acp_nvim.memory import bound_heaps
 from acp_nvim.process import umask
 from acp_nvim.process.guarding import guard_of_host
 
@@ -54,6 +55,7 @@ class AcpPlugin:
             raise SystemExit(f"acp_nvim: the main task of the host has ended: {main.exception()!r}")
 
     async def _run(self) -> None:
+        bound_heaps()  # before the first thread: that of the agent's process would get a heap of its own
         umask.make_private()
         first = await start_first(self._early, guard_of_host())
         from acp_nvim.app import App  # here: the agent starts while they are loaded

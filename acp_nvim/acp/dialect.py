@@ -65,6 +65,11 @@ class Place(msgspec.Struct, frozen=True):
     system_prompt_mode: str = "append"
 
     @property
+    def directories(self) -> list[str]:
+        """All directories: the working directory, and the additional ones."""
+        return [self.cwd, *self.additional_directories]
+
+    @property
     def more_directories(self) -> list[str] | UnsetType:
         """The additional directories as sent to the agent: absent if there are none."""
         return list(self.additional_directories) or UNSET

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -219,8 +220,8 @@ def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
     patch = ToolCallPatch(
         tool_call_id=call.tool_call_id,
         name=call.name,
-        kind=call.kind,
-        status=call.status,
+        kind=_word(call.kind),
+        status=_word(call.status),
         raw_output=call.raw_output,
         meta=call.meta,
     )
@@ -236,6 +237,11 @@ def tool_call_patch(call: Any, item: Callable[[Any], Item]) -> ToolCallPatch:
     if call.raw_input is not UNSET:
         patch.raw_input, patch.lacks_input = call.raw_input, lacks(call, "rawInput")
     return patch
+
+
+def _word(word: str | UnsetType | None) -> str | UnsetType | None:
+    """Return one of a few words, which thousands of calls share in memory."""
+    return sys.intern(word) if isinstance(word, str) else word
 
 
 def cancellable(capabilities: Any) -> bool | UnsetType:

@@ -28,14 +28,14 @@ HELD = 200
 NO_PID = -1
 """Stands for a process id that is not known, or that another process may have by now."""
 EXEC_SECONDS = 0.5
-"""How long to wait for the environment of a process that starts a program: usually microseconds, more under load."""
+"""How long to wait for what a process is given that starts a program: usually microseconds, more under load."""
 EXEC_PAUSE_SECONDS = 0.001
 ENVIRONMENT_BYTES = 6 * 1024 * 1024
 """Upper limit of arguments and environment on Linux (execve(2))."""
 ZOMBIES = (b"Z", b"X")
 """The states of ended processes in `/proc/<pid>/stat` (proc_pid_stat(5))."""
-FLAGS, START_CODE, ENV_START, ENV_END = 6, 23, 47, 48
-"""Where `_stat_fields` has these fields of `/proc/<pid>/stat`."""
+FLAGS, BEGAN, START_CODE, ARG_START, ENV_START, ENV_END = 6, 19, 23, 45, 47, 48
+"""Where `stat_fields` has these fields of `/proc/<pid>/stat`."""
 KERNEL_THREAD = 0x00200000
 """The flag `PF_KTHREAD` of Linux."""
 
@@ -161,7 +161,7 @@ def process_table() -> list[ProcessInfo]:
 def read_proc(pid: int) -> ProcessInfo | None:
     """Return one process from `/proc` (Linux); None when it is gone, or a zombie."""
     try:
-        state, parent, group, session = _stat_fields(pid)[:4]
+        state, parent, group, session = stat_fields(pid)[:4]
     except OSError:
         return None
     return None if state in ZOMBIES else ProcessInfo(pid, int(parent), int(group), int(session))
@@ -169,7 +169,7 @@ def read_proc(pid: int) -> ProcessInfo | None:
 
 def has_mark(pid: int, mark: str) -> bool:
     """Whether the process carries `mark`, in its environment or as its limit; False when neither can be read."""
-    return f"{MARK_VARIABLE}={mark}".encode() in environment(pid) or _has_limit(pid, mark)
+    return _has_limit(pid, mark) or f"{MARK_VARIABLE}={mark}".encode() in environment(pid)
 
 
 def limit_of(mark: str) -> int | None:
@@ -194,32 +194,45 @@ def _has_limit(pid: int, mark: str) -> bool:
 
 
 def environment(pid: int) -> list[bytes]:
-    """Return the environment with which a process was started, as `NAME=value`; [] when it cannot be read.
+    """Return the environment with which a process was started, as `NAME=value`; [] when it cannot be read."""
+    return _given(pid, "environ", ENVIRONMENT_BYTES, ENV_START).split(b"\0")
 
-    Linux shows an empty environment while a process starts a program: wait until it has one, at most `EXEC_SECONDS`.
+
+def arguments(pid: int, most: int) -> list[bytes]:
+    """Return the arguments of a process from its first `most` bytes; [b""] when they cannot be read."""
+    return _given(pid, "cmdline", most, ARG_START).rstrip(b"\0").split(b"\0")
+
+
+def _given(pid: int, file_name: str, most: int, start: int) -> bytes:
+    """Return what a process was given when it started its program; nothing when that cannot be read.
+
+    Linux shows nothing while a process starts a program: wait until there is something, at most `EXEC_SECONDS`.
     """
     deadline = time.monotonic() + EXEC_SECONDS
     try:
         while True:
-            with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
-                found = file.read(ENVIRONMENT_BYTES)  # at once: between two reads it may start a program
-            if found or time.monotonic() > deadline or _has_no_environment(pid):
-                return found.split(b"\0")
+            with open(f"/proc/{pid}/{file_name}", "rb", buffering=0) as file:
+                found = file.read(most)  # at once: between two reads it may start a program
+            if found or time.monotonic() > deadline or _is_given_nothing(pid, start):
+                return found
             time.sleep(EXEC_PAUSE_SECONDS)
     except OSError:
-        return []
+        return b""
 
 
-def _has_no_environment(pid: int) -> bool:
-    """Whether a process without a visible environment has none. False while it starts a program. Raise `OSError`."""
-    fields = _stat_fields(pid)
+def _is_given_nothing(pid: int, start: int) -> bool:
+    """Whether what begins at the field `start` of a process is empty. False while it starts a program.
+
+    Raise `OSError`.
+    """
+    fields = stat_fields(pid)
     if len(fields) <= ENV_END or fields[0] in ZOMBIES or int(fields[FLAGS]) & KERNEL_THREAD:
         return True
-    # the kernel sets the start of the code last, when the environment is complete
-    return fields[START_CODE] != b"0" and fields[ENV_START] == fields[ENV_END]
+    # the kernel sets the start of the code last, when arguments and environment are complete
+    return fields[START_CODE] != b"0" and fields[start] == fields[start + 1]
 
 
-def _stat_fields(pid: int) -> list[bytes]:
+def stat_fields(pid: int) -> list[bytes]:
     """Return the fields of `/proc/<pid>/stat` from the third one on, the state. Raise `OSError` when it is gone."""
     with open(f"/proc/{pid}/stat", "rb") as file:
         return file.read().rpartition(b")")[2].split()

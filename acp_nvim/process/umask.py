@@ -28,20 +28,8 @@ def of_users() -> int:
 
 def share(path: str | int, mode: int) -> None:
     """Give a file or directory created for the user the permissions that the user's umask allows of `mode`."""
-    if _users is not None:
-        os.chmod(path, mode & ~_users)
-
-
-def make_directories(path: str) -> None:
-    """Create a directory and its missing parents with the user's umask. Raises `OSError`."""
-    missing = []
-    while path and not os.path.isdir(path):
-        missing.append(path)
-        path = os.path.dirname(path)
-    for one in reversed(missing):
-        with suppress(FileExistsError):
-            os.mkdir(one)
-            share(one, 0o777)
+    if of_users() >= 0:
+        os.chmod(path, mode & ~of_users())
 
 
 async def narrow_all(directories: Iterable[str], apart: Path) -> None:

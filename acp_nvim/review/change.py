@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 from typing import Final
 
 import msgspec
 
-from acp_nvim.review.conflict_blocks import ConflictBlock, conflict_blocks
-from acp_nvim.review.contents import NOT_STORED, Content, Contents, is_stored
-from acp_nvim.review.evidence import Observation, Verdict
-from acp_nvim.review.reviewed_text import ReviewedText
+from acp_nvim.evidence.evidence import Doubt, Observation, Verdict
+from acp_nvim.hunks.conflict_blocks import ConflictBlock, conflict_blocks
+from acp_nvim.hunks.reviewed_text import ReviewedText
+from acp_nvim.review.contents import LOST, NOT_KNOWN, NOT_STORED, Content, Contents, is_stored
+from acp_nvim.review.records import ChangeRecord, ReviewState
+from acp_nvim.snapshots.renames import Moves, after, is_directory, name_after
 from acp_nvim.snapshots.snapshot import Blob
 from acp_nvim.ui.editor import TextChange
-from acp_nvim.ui.events import By, Operation
+from acp_nvim.ui.events import Operation
 from acp_nvim.ui.review_events import HunkView, Review
 from acp_nvim.workspace.conflicts import Conflict
+from acp_nvim.workspace.encoding import has_other_bytes
 from acp_nvim.workspace.text_shape import lines_with_ends
 from acp_nvim.workspace.unified_diff import unified_hunks
 
 PATCH_LINES: Final = 2000
 """Lines shown of what a restore would do to one file."""
+
+
+MAX_DOUBTS: Final = 20
+"""Changes of one file that are judged again. After more, as of a log, it stays unknown who changed it."""
 
 
 class Change:
@@ -37,15 +44,27 @@ class Change:
         self.base: Blob | None = before.blob
         self.current: Blob | None = before.blob
         self.encoding = before.encoding
+        self.base_encoding = before.encoding
         self.text = None if before.text is None else ReviewedText(before.text, before.text)
         self.is_loaded = before.text is not None
         self.counts: tuple[int, int] | None = None
+        self.is_lost = False
+        """True if the contents are not kept any more: the repository that had them was removed."""
         self.verdict = Verdict("agent", "")
         """Who made the change; "unknown" if that is unknown of any part of it."""
-        self.doubts: list[Observation] = []
-        """Observations of unknown origin, which are judged again when there is more evidence."""
+        self.doubts: list[Doubt] = []
+        """Changes of unknown origin, which are judged again when there is more evidence."""
+        self.is_settled = False
+        """True if the verdict stays, because evidence about a part of the change is gone, or is too much."""
         self.is_all_doubt = False
         """True if the whole change is of unknown origin."""
+        self.made: list[str] = []
+        """Directories that were created with the file, and that its rejection removes if they are empty."""
+
+    @property
+    def is_directory(self) -> bool:
+        """True for the rename of a directory, which has no contents; `path` and `old_path` end with a slash then."""
+        return is_directory(self.path)
 
     @property
     def operation(self) -> Operation | None:
@@ -56,12 +75,18 @@ class Change:
             return None if self.base is self.current else "add" if self.base is None else "delete"
         if not self._is_same():
             return "modify" if self.text is not None or not self.is_loaded else "binary"
-        return "mode" if self.base.mode != self.current.mode else None
+        return "mode" if self.base.has_other_mode(self.current) else None
 
     def _is_same(self) -> bool:
         if self.text is not None:
-            return not self.text.hunks and self.text.shape is None
+            return not self.text.hunks and self.text.shape is None and self._recoding() is None
         return self.base is not None and self.current is not None and self.base.oid == self.current.oid
+
+    def _recoding(self) -> str | None:
+        """Return how the encoding has changed, in words; None if that makes no difference."""
+        if self.text is None or not has_other_bytes(self.text.current, self.base_encoding, self.encoding):
+            return None
+        return f"encoding: {self.base_encoding} -> {self.encoding}"
 
     @property
     def added(self) -> int:
@@ -77,11 +102,20 @@ class Change:
     def note(self) -> str | None:
         """Changes that no hunk shows, in words: modes, line ends, contents that are not stored; else None."""
         notes = [] if self.text is None or self.text.shape is None else [self.text.shape]
+        recoding = None if self.base is None or self.current is None else self._recoding()
+        notes += [] if recoding is None else [recoding]
         is_kept = all(is_stored(blob) for blob in (self.base, self.current) if blob is not None)
-        if is_kept and self.base is not None and self.current is not None and self.base.mode != self.current.mode:
-            notes.append(_mode_words(self.base.mode, self.current.mode))
+        if is_kept and self.base is not None and self.current is not None and self.base.has_other_mode(self.current):
+            notes.append(_mode_words(self.base, self.current))
         if not is_kept:
-            notes.append(f"{NOT_STORED}: cannot be rejected")
+            is_unknown = self.base is not None and not self.base.oid
+            notes.append(
+                f"cannot be rejected: what it had before is {NOT_KNOWN}"
+                if is_unknown
+                else f"{NOT_STORED}: cannot be rejected"
+            )
+        elif self.is_lost:
+            notes.append(f"cannot be rejected: what it had before is {LOST}")
         elif self.text is None and self.is_loaded and not self._is_same():
             notes.append("no text, or too much of it: reviewed as a whole")
         return ", ".join(notes) or None
@@ -90,21 +124,32 @@ class Change:
         """Attribute the next change of the file to `verdict`; `seen` is the observation it was judged by."""
         if self.operation is None:
             self.verdict, self.doubts, self.is_all_doubt = verdict, [], verdict.by == "unknown"
+            self.is_settled = False
         elif verdict.by != "state" and self.verdict.by != "unknown":
             self.verdict = verdict
         self.is_all_doubt = self.is_all_doubt and verdict.by == "unknown"
         if verdict.by == "unknown" and seen is not None:
-            self.doubts.append(seen)
+            self._add_doubts([Doubt(seen, verdict)])
+
+    def _add_doubts(self, doubts: Sequence[Doubt]) -> None:
+        self.doubts = [*self.doubts, *doubts]
+        if self.is_settled or len(self.doubts) > MAX_DOUBTS:
+            self.settle()
+
+    def settle(self) -> None:
+        """Let the verdict stay until the change is over: nothing more can be found out about a part of it."""
+        self.doubts, self.is_settled = [], True
 
     async def load(self, contents: Contents) -> None:
         """Load the texts, if the file is text. Raises `SnapshotError` if they are lost."""
         if self.is_loaded:
             return
-        old = await contents.load(self.old_path or self.path, self.base, self.encoding)
+        old = await contents.load(self.old_path or self.path, self.base, self.base_encoding)
         new = await contents.load(self.path, self.current, self.encoding)
         self.is_loaded = True
         if old.text is not None and new.text is not None:
             self.encoding = (old if new.blob is None else new).encoding
+            self.base_encoding = (new if old.blob is None else old).encoding
             self.text = ReviewedText(old.text, new.text)
 
     def apply_agent(self, after: Content, change: TextChange | None = None) -> None:
@@ -118,18 +163,20 @@ class Change:
 
     def apply_user(self, after: Content) -> None:
         """Apply a user's change to `after`; the texts must be loaded."""
-        before = self.current
+        before, encoding = self.current, self.encoding
         self._take(after)
+        if self.encoding != encoding:
+            self.base_encoding = self.encoding
         if self.text is None or after.blob is None:
             self.base = after.blob
             self.text = None if self.text is None else ReviewedText(after.text_or_empty, after.text_or_empty)
             self.old_path = None
             return
         self.text.apply_user(after.text_or_empty)
-        if self.base is None and self.text.base:
-            self.base = after.blob  # the new file has lines of the user's own
-        elif self.base is not None and before is not None and before.mode != after.blob.mode:
-            self.base = Blob(self.base.oid, after.blob.mode)
+        if self.base is None:
+            self._take_kept_lines()  # the user's own are
+        elif before is not None and before.has_other_mode(after.blob):
+            self.base = self.base.with_mode(after.blob)
 
     def _take(self, after: Content) -> None:
         self.current = after.blob
@@ -139,9 +186,32 @@ class Change:
             if after.text is None:
                 self.text = None
 
+    def keep(self, ids: Collection[int] | None) -> None:
+        """Accept these hunks; None: the whole change. The texts must be loaded.
+
+        That a file was created or deleted is accepted with its lines; a name or a mode is not.
+        """
+        if ids is not None and self.text is not None:
+            self.text.keep(ids)
+            is_decided = not self.text.hunks and (self.base is None or self.current is None)
+            if not is_decided:
+                self._take_kept_lines()
+                return
+        if self.text is not None:
+            self.text.keep(None)
+        self.base, self.base_encoding, self.old_path = self.current, self.encoding, None
+
+    def _take_kept_lines(self) -> None:
+        if self.base is None and self.text is not None and self.text.base:
+            self.base, self.base_encoding = self.current, self.encoding  # the new file has lines that are accepted
+
+    def is_nothing_without(self, ids: Collection[int]) -> bool:
+        """Return whether the file would not exist without these hunks."""
+        return self.base is None and self.text is not None and not self.text.rejected(ids)
+
     def rebase(self, before: Content) -> None:
         """Correct the base, which was assumed wrongly."""
-        self.base = before.blob
+        self.base, self.base_encoding = before.blob, before.encoding
         if self.text is not None:
             self.text = ReviewedText(before.text_or_empty, self.text.current)
 
@@ -150,9 +220,9 @@ class Change:
         if self.text is None:
             return
         if self.base is not None:
-            self.base = contents.put_text(self.path, self.text.base, self.encoding, self.base.mode).blob
+            self.base = contents.put_text(self.path, self.text.base, self.base_encoding, self.base).blob
         if self.current is not None:
-            self.current = contents.put_text(self.path, self.text.current, self.encoding, self.current.mode).blob
+            self.current = contents.put_text(self.path, self.text.current, self.encoding, self.current).blob
 
     def current_content(self) -> Content:
         """Return the present content, with its text if that is loaded."""
@@ -160,7 +230,17 @@ class Change:
 
     def base_content(self) -> Content:
         """Return the accepted content, with its text if that is loaded."""
-        return Content(self.base, None if self.text is None else self.text.base, self.encoding)
+        return Content(self.base, None if self.text is None else self.text.base, self.base_encoding)
+
+    def follow(self, moves: Moves) -> bool:
+        """Take the names that renames of directories give; return whether one is another than before."""
+        before = self.path, self.old_path
+        self.path = after(self.path, moves)
+        if self.old_path is not None:
+            old_path = name_after(self.old_path, moves)
+            self.old_path = None if old_path == self.path else old_path
+        self.made = [after(one + os.sep, moves).rstrip(os.sep) for one in self.made]
+        return (self.path, self.old_path) != before
 
     def patch(self, root: str) -> str:
         """Return the change as a unified diff of at most `PATCH_LINES`, with paths relative to `root`."""
@@ -177,37 +257,14 @@ class Change:
         return "".join(f"{line}\n" for line in lines)
 
 
-def _mode_words(old: int, new: int) -> str:
-    if {old, new} == {0o100644, 0o100755}:
-        return "executable now" if new == 0o100755 else "not executable any more"
-    return f"mode {old:o} -> {new:o}"
-
-
-class ReviewState(msgspec.Struct, frozen=True):
-    """The review of a file before a rejection: its base, the sessions whose agents changed it, and the verdict."""
-
-    base: Blob | None
-    sessions: list[int]
-    old_path: str | None = None
-    by: By = "agent"
-    why: str = ""
-
-
-class ChangeRecord(msgspec.Struct, frozen=True):
-    """A change of a file as a checkpoint stores it."""
-
-    path: str
-    before: Blob | None
-    after: Blob | None
-    added: int = 0
-    removed: int = 0
-    old_path: str | None = None
-    note: str | None = None
-    operation: Operation = "modify"
-    by: By = "agent"
-    why: str = ""
-    review: ReviewState | None = None
-    """The review that this change ended, if it was a rejection."""
+def _mode_words(old: Blob, new: Blob) -> str:
+    kinds = {old.mode, new.mode}
+    bits = f"mode {old.bits:04o} -> {new.bits:04o}" if old.bits is not None and new.bits is not None else ""
+    if kinds == {0o100644, 0o100755}:
+        words = "executable now" if new.mode == 0o100755 else "not executable any more"
+        is_plain = old.bits is None or new.bits is None or (old.bits ^ new.bits) & ~0o111 == 0
+        return words if is_plain else f"{words}, {bits}"
+    return bits if len(kinds) == 1 else f"mode {old.mode:o} -> {new.mode:o}"
 
 
 class Entry(Change):
@@ -254,7 +311,8 @@ class Entry(Change):
             self.apply_user(later.base_content())
         self.attribute(later.verdict)
         self.apply_agent(later.current_content())
-        self.doubts += later.doubts
+        self.is_settled = self.is_settled or later.is_settled
+        self._add_doubts(later.doubts)
         self.sessions |= later.sessions
         self.on_disk, self.state, self.conflict = later.on_disk, later.state, later.conflict
 
@@ -304,6 +362,7 @@ def record_of(change: Change, contents: Contents) -> ChangeRecord:
         operation=change.operation or "modify",
         by=change.verdict.by,
         why=change.verdict.why,
+        made=change.made,
     )
 
 
@@ -312,42 +371,17 @@ def rejection(change: Entry, contents: Contents) -> list[ChangeRecord]:
     change.store_texts(contents)
     path, old_path, now, base, review = change.path, change.old_path, change.current, change.base, change.review_state()
     if old_path is not None:
-        away = ChangeRecord(path, now, None, operation="delete", review=review)
+        if change.is_directory:
+            back = ChangeRecord(old_path, None, None, old_path=path, operation="rename")
+            return [msgspec.structs.replace(back, review=review, made=change.made)]
+        away = ChangeRecord(path, now, None, operation="delete", review=review, made=change.made)
         return [away, ChangeRecord(old_path, None, base, operation="add")]
     operation: Operation = "delete" if base is None else "add" if now is None else "modify"
-    return [ChangeRecord(path, now, base, change.removed, change.added, operation=operation, review=review)]
+    counts = change.removed, change.added
+    return [ChangeRecord(path, now, base, *counts, operation=operation, review=review, made=change.made)]
 
 
 def hunk_rejection(entry: Entry, was: Content, wanted: Content) -> ChangeRecord:
     """Return the record of rejecting some hunks; undoing it brings their review back, too."""
     text = ReviewedText(was.text_or_empty, wanted.text_or_empty)
     return ChangeRecord(entry.path, was.blob, wanted.blob, text.added, text.removed, review=entry.review_state())
-
-
-MAX_PAST_TEXTS: Final = 200
-"""Files whose earlier texts are kept after their review, for buffers that are loaded again."""
-MAX_PAST_TEXT_BYTES: Final = 32 * 1024 * 1024
-"""Memory for these texts: hundreds of ordinary sources, each with a few versions."""
-
-
-class PastTexts:
-    """Finished reviews by path; the oldest are evicted beyond `count` entries or `max_bytes`."""
-
-    def __init__(self, count: int = MAX_PAST_TEXTS, max_bytes: int = MAX_PAST_TEXT_BYTES) -> None:
-        self._entries: dict[str, tuple[Entry, int]] = {}
-        self._count = count
-        self._max_bytes = max_bytes
-
-    def keep(self, entry: Entry) -> None:
-        """Add an entry with nothing left to review, if undo could bring something back."""
-        self._entries.pop(entry.path, None)
-        if entry.text is None or not entry.text.has_past:
-            return
-        self._entries[entry.path] = entry, entry.text.size
-        while len(self._entries) > self._count or sum(size for _, size in self._entries.values()) > self._max_bytes:
-            self._entries.pop(next(iter(self._entries)))
-
-    def take(self, path: str) -> Entry | None:
-        """Remove and return the entry of a file; None if there is none."""
-        entry, _ = self._entries.pop(path, (None, 0))
-        return entry

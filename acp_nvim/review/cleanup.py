@@ -17,6 +17,7 @@ from typing import Final
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.memory import give_back
 from acp_nvim.workspace.private_file import lock_now, make_directory, remove_directory
 
 MARKER: Final = "root"
@@ -129,6 +130,11 @@ class _Found(msgspec.Struct, frozen=True):
         if unused > UNUSED_SECONDS:
             return True
         return unused > GONE_SECONDS and _is_gone(self.path) and not _has_recoverable(self.path)
+
+
+async def clean_memory() -> None:
+    """Give back the memory that the host does not need, in a thread. It delays an agent at work by 10 ms."""
+    await anyio.to_thread.run_sync(give_back)
 
 
 async def clean_state(state: Path, max_bytes: int) -> StateUsage | None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final
 
 import anyio
 import anyio.to_thread
@@ -13,9 +16,11 @@ from acp_nvim.file_time import is_behind_link
 from acp_nvim.limits import MAX_FILE_BYTES, REVIEW_TEXT_BYTES
 from acp_nvim.snapshots.objects import BLOB, EXECUTABLE, FILE, SYMLINK, object_id
 from acp_nvim.snapshots.shadow import Shadow
-from acp_nvim.snapshots.snapshot import Blob, GoneError
+from acp_nvim.snapshots.snapshot import Blob, GoneError, SnapshotError
 from acp_nvim.workspace.disk import stamp_of
 from acp_nvim.workspace.encoding import decode, encode
+from acp_nvim.workspace.merge import merge
+from acp_nvim.workspace.permissions import permissions_at
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.regular_files import READ_NOW, read_regular
 
@@ -38,6 +43,12 @@ ABSENT = Content(None, "")
 NOT_STORED = "too large to be kept, or not readable"
 """Why the bytes of a file are not stored, in words."""
 
+NOT_KNOWN = "not known (ignored by git, moved here, or too large)"
+"""The same of a file that no snapshot had, but which may have been there."""
+
+LOST = "not kept any more: it was only in the repository, which was removed or replaced"
+"""The same of a file that a snapshot had."""
+
 _STAT = "stat "
 
 
@@ -46,9 +57,14 @@ def is_stored(blob: Blob) -> bool:
     return bool(blob.oid) and not blob.oid.startswith(_STAT)
 
 
-def stat_blob(status: os.stat_result, mode: int) -> Blob:
+def why_not_stored(blob: Blob) -> str:
+    """Return why the bytes of a file that was there are not stored, as a sentence about "what it had before"."""
+    return f"was {NOT_STORED}" if blob.oid else f"is {NOT_KNOWN}"
+
+
+def stat_blob(status: os.stat_result, like: Blob) -> Blob:
     """Return a blob for a file whose bytes are not stored: it differs when size, times or inode differ."""
-    return Blob(f"{_STAT}{stamp_of(status)}:{status.st_ctime_ns}", mode)
+    return msgspec.structs.replace(like, oid=f"{_STAT}{stamp_of(status)}:{status.st_ctime_ns}")
 
 
 class Contents:
@@ -56,41 +72,72 @@ class Contents:
 
     def __init__(self, shadow: Shadow) -> None:
         self.shadow = shadow
+        self.all: Callable[[], Sequence[Contents]] = list
+        """Returns those of all workspaces, which may have what this one lacks: files change their workspace."""
         self._unsaved: dict[str, bytes] = {}
         self._last: tuple[tuple[str, str, str], str, str] | None = None
         """Path, encoding and text of the latest `put_text`, its object id and encoding; None: not in `_unsaved`."""
         self._saving = anyio.Lock()
 
-    def put(self, path: str, data: bytes, mode: int = FILE) -> Blob:
-        """Store the bytes of a file; those of files with secrets stay in memory."""
+    def put(self, path: str, data: bytes, like: Blob) -> Blob:
+        """Store the bytes of a file with the mode of `like`; those of files with secrets stay in memory."""
         oid = object_id(BLOB, data)
         if not self.shadow.is_secret(path):
             self._unsaved[oid] = data
         elif not self.shadow.remember(data):
-            return Blob(f"{_STAT}{oid}", mode)
-        return Blob(oid, mode)
+            oid = f"{_STAT}{oid}"
+        return msgspec.structs.replace(like, oid=oid)
 
-    def put_text(self, path: str, text: str, encoding: str, mode: int = FILE) -> Content:
-        """Store a text as the bytes that its file has, or would have."""
+    def put_text(self, path: str, text: str, encoding: str, like: Blob) -> Content:
+        """Store a text as the bytes that its file has, or would have, with the mode of `like`."""
         key = path, encoding, text
         if self._last is not None and self._last[0] == key:  # what an agent wrote last is what it replaces next
             _, oid, encoding = self._last
-            return Content(Blob(oid, mode), text, encoding)
+            return Content(msgspec.structs.replace(like, oid=oid), text, encoding)
         try:
             data = encode(path, text, encoding)
         except FileRefusedError:  # only Neovim knows that encoding, or the text is not saved yet
             encoding, data = "utf-8", text.encode("utf-8", "surrogatepass")
-        blob = self.put(path, data, mode)
+        blob = self.put(path, data, like)
         is_kept = blob.oid in self._unsaved and not self.shadow.is_secret(path)
         self._last = (key, blob.oid, encoding) if is_kept else None
         return Content(blob, text, encoding)
+
+    async def read_file(self, oid: str) -> bytes:
+        """Return the bytes that a file had once. Raises `SnapshotError` if they are lost."""
+        return await self.read(Blob(oid, FILE))
 
     async def read(self, blob: Blob) -> bytes:
         """Return the bytes of a blob. Raises `SnapshotError` if they are lost."""
         if not is_stored(blob):
             raise GoneError(f"it was {NOT_STORED}")
+        try:
+            return await self._read_own(blob)
+        except GoneError:
+            for other in self._others():
+                with suppress(SnapshotError):
+                    return await other._read_own(blob)
+            raise
+
+    async def _read_own(self, blob: Blob) -> bytes:
         data = self._unsaved.get(blob.oid)
         return data if data is not None else (await self.shadow.read([blob.oid]))[0]
+
+    def _others(self) -> list[Contents]:
+        return [one for one in self.all() if one is not self]
+
+    async def bring(self, path: str, blob: Blob) -> None:
+        """Take over a content of the file from another workspace, if this one does not have it."""
+        if not is_stored(blob) or blob.oid in self._unsaved:
+            return
+        try:
+            await self._read_own(blob)
+        except GoneError:
+            data = await self.read(blob)
+            if any(one.shadow.is_secret(path) for one in self._others()):
+                self.shadow.remember(data)
+            else:
+                self.put(path, data, blob)
 
     async def load(self, path: str, blob: Blob | None, hint: str | None = None) -> Content:
         """Return a content with its text, if it is text; `hint` is the encoding that the file had before."""
@@ -106,6 +153,22 @@ class Contents:
         except FileRefusedError:
             return Content(blob)
         return Content(blob, text, encoding)
+
+    async def without(self, path: str, now: Content, before: Content, after: Content) -> Content | str:
+        """Return the file without the change from `before` to `after`; or, in words, why they conflict."""
+        if now.blob is None:
+            return "deleted since"
+        if before.blob is None:
+            return "made anew, and changed since"
+        if after.blob is None:
+            return "there again"
+        if now.text is None or before.text is None or after.text is None:
+            return "no text, and changed since"
+        merged = await merge(after.text, now.text, before.text)
+        if merged.text is None:
+            return merged.why
+        like = now.blob if now.blob.has_other_mode(after.blob) else before.blob
+        return self.put_text(path, merged.text, now.encoding, like)
 
     async def flush(self) -> None:
         """Write what is only in memory to the repository. Raises `SnapshotError`; then it stays in memory."""
@@ -125,10 +188,15 @@ class FileOnDisk(msgspec.Struct, frozen=True):
     data: bytes | None
 
 
-def read_disk(path: str) -> FileOnDisk | None:
-    """Read a file. Blocks. Returns None if there is none, or nothing that git would store.
+NEW_FILE: Final = Blob("", FILE)
+"""The mode of a new file; its permissions are not known."""
 
-    Nor is there one if a directory of the path, which was real, is a link now.
+
+def read_disk(path: str, root: str | None = None) -> FileOnDisk | None:
+    """Read the file at that real path. Blocks.
+
+    Returns None if there is none, or nothing that git would store, or if a symbolic link above leads to another one.
+    The blob has the permissions of the file, and of the directories above it below `root`.
     """
     if is_behind_link(path):
         return None
@@ -136,12 +204,13 @@ def read_disk(path: str) -> FileOnDisk | None:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
             data = os.readlink(os.fsencode(path))
-            return FileOnDisk(Blob(object_id(BLOB, data), SYMLINK), data)
+            permissions = permissions_at(path, path if root is None else root, status)
+            return FileOnDisk(Blob(object_id(BLOB, data), SYMLINK, permissions), data)
         if not stat.S_ISREG(status.st_mode):
             return None
-        mode = git_mode(status.st_mode)
+        like = Blob("", git_mode(status.st_mode), permissions_at(path, path if root is None else root, status))
         if status.st_size > MAX_FILE_BYTES:
-            return FileOnDisk(stat_blob(status, mode), None)
+            return FileOnDisk(stat_blob(status, like), None)
     except OSError:
         return None
     try:
@@ -149,16 +218,17 @@ def read_disk(path: str) -> FileOnDisk | None:
     except FileNotFoundError:
         return None
     except OSError:
-        return FileOnDisk(stat_blob(status, mode), None)
-    return FileOnDisk(Blob(object_id(BLOB, data), mode), data)
+        return FileOnDisk(stat_blob(status, like), None)
+    return FileOnDisk(msgspec.structs.replace(like, oid=object_id(BLOB, data)), data)
 
 
-def mode_of(path: str) -> int:
-    """Return the file's git mode; that of a new file if there is none."""
+def mode_of(path: str, root: str) -> Blob:
+    """Return a blob with the file's mode and permissions; those of a new file if there is none."""
     try:
-        return git_mode(os.stat(path).st_mode)
+        status = os.stat(path)
     except OSError:
-        return FILE
+        return NEW_FILE
+    return Blob("", git_mode(status.st_mode), permissions_at(path, root, status))
 
 
 def git_mode(mode: int) -> int:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from typing import Final, Literal
 
 import msgspec
 
+from acp_nvim.evidence.evidence import is_proven
+from acp_nvim.hunks.conflict_blocks import resolve
 from acp_nvim.limits import FOLLOW_ATTEMPTS
-from acp_nvim.review.apply import rename, write_content
-from acp_nvim.review.change import ChangeRecord, Entry, hunk_rejection, rejection
-from acp_nvim.review.conflict_blocks import resolve
-from acp_nvim.review.contents import ABSENT, Content
-from acp_nvim.review.evidence import is_proven
+from acp_nvim.review.change import Entry
+from acp_nvim.review.entry_files import EntryFiles
+from acp_nvim.review.obstacles import in_order
+from acp_nvim.review.progress import Progress, Steps
+from acp_nvim.review.rejections import Rejections
 from acp_nvim.review.tracker import ChangeTracker
-from acp_nvim.review.undo_log import UndoLog, check_retrievable
+from acp_nvim.review.undo_log import UndoLog
 from acp_nvim.review.workspace import Workspace
-from acp_nvim.snapshots.objects import FILE
 from acp_nvim.ui import events
 from acp_nvim.ui.events import Event
 from acp_nvim.ui.review_events import Judged, LeftFile
 from acp_nvim.workspace.open_files import OpenFiles
-from acp_nvim.workspace.refusals import FileRefusedError
+from acp_nvim.workspace.refusals import FileRefusedError, InTheWayError
 
 Choice = Literal["mine", "theirs", "both"]
 Action = Literal["keep", "reject", "mine", "theirs", "both"]
@@ -32,9 +32,10 @@ LEFT_FILES: Final = 20
 
 
 class Decisions:
-    """Carries out the user's decisions on files under review; with `save` changed buffers are saved.
+    """Carries out the user's decisions on files under review.
 
-    `workspace_of` maps a path to its workspace; `notify` reports to the chats of the workspace at a directory.
+    `workspace_of` maps a path to its workspace; `notify` reports to the chats of the workspace at a directory;
+    `find_missing` finds out what has become of files under review that are gone.
     """
 
     def __init__(
@@ -44,14 +45,28 @@ class Decisions:
         workspace_of: Callable[[str], Workspace],
         publish: Callable[[Event], None],
         notify: Callable[[str, str], None],
+        find_missing: Callable[[], Awaitable[None]],
+        progress: Progress,
     ) -> None:
-        self.save = True
         self._tracker = tracker
         self._ledger = tracker.ledger
         self._files = files
         self._workspace_of = workspace_of
         self._publish = publish
         self._notify = notify
+        self._find_missing = find_missing
+        self._progress = progress
+        self._own = EntryFiles(tracker, files)
+        self._rejections = Rejections(tracker, files, self._own, workspace_of)
+
+    @property
+    def save(self) -> bool:
+        """Whether a rejection saves the buffers that it changes."""
+        return self._own.save
+
+    @save.setter
+    def save(self, save: bool) -> None:
+        self._own.save = save
 
     async def judge(
         self, action: Action, path: str | None, ids: Collection[int] | None, session: int | None, force: bool
@@ -61,63 +76,105 @@ class Decisions:
         A rejection of all is limited to changes proven to be agents'; `force` includes those of unknown origin.
         """
         undo_log = UndoLog("reject", self._workspace_of)
+        asked = self._ledger.open(session)
         if path is not None:
-            await self._decide(action, [path], ids, undo_log)
+            asked = [one for one in (self._ledger.entries.get(path),) if one is not None]
+        await self._find_missing()
+        if path is not None:
+            await self._decide(action, asked, ids, undo_log)
             return
-        entries = self._ledger.open(session)
-        if action == "reject":
-            entries = await self._refreshed(entries)
-        taken = [one for one in entries if action != "reject" or is_proven(one.verdict.by, force)]
-        left = [LeftFile(one.path, one.verdict.by, one.verdict.why) for one in entries if one not in taken]
-        if action == "reject":
-            await self._store_all(undo_log, taken)
-        files = await self._decide(action, [one.path for one in taken], None, undo_log)
+        with self._progress.shown("keeping" if action == "keep" else "rejecting") as steps:
+            files, left = await self._judge_all(action, asked, session, force, undo_log, steps)
         if action in ("keep", "reject"):
             undo_id = undo_log.checkpoint_id(self._workspace_of(files[0]).root) if files else ""
             self._publish(Judged(action=action, files=files, left=left, undo_id=undo_id))
 
-    async def _refreshed(self, entries: Sequence[Entry]) -> list[Entry]:
+    async def _judge_all(
+        self, action: Action, asked: Sequence[Entry], session: int | None, force: bool, undo_log: UndoLog, steps: Steps
+    ) -> tuple[list[str], list[LeftFile]]:
+        """Carry out an action on all files; return those where it succeeded, and those that are left alone.
+
+        `asked` are those that the user has seen.
+        """
+        entries = self._ledger.open(session)
+        if action == "reject":
+            entries = await self._refreshed(entries, steps)
+        over = [one for one in asked if one.is_over or self._ledger.entries.get(one.path) is not one]
+        gone = [LeftFile(one.path, "user", "you have deleted it, or undone what was left to review") for one in over]
+        if action != "reject":
+            steps.begin("keeping", len(entries))
+            return await self._decide(action, entries, None, undo_log, steps), gone
+        taken = in_order([one for one in entries if is_proven(one.verdict.by, force)])
+        left = [LeftFile(one.path, one.verdict.by, one.verdict.why) for one in entries if one not in taken]
+        await self._rejections.store_all(undo_log, [one for one in taken if not one.is_directory])
+        steps.begin("rejecting", len(taken))
+        return await self._decide(action, taken, None, undo_log, steps), [*left, *gone]
+
+    async def _refreshed(self, entries: Sequence[Entry], steps: Steps) -> list[Entry]:
         """Bring the entries up to date with the disk; return those that are still under review."""
+        steps.begin("checking", len(entries))
         for entry in entries:
             async with self._files.alone(entry.path):
                 await self._tracker.refresh(entry.path)
+            steps.done += 1
         return [one for one in entries if self._ledger.entries.get(one.path) is one]
 
-    async def _store_all(self, undo_log: UndoLog, entries: Sequence[Entry]) -> None:
-        """Store many rejections at once, as each costs a process; those that cannot be stored are refused later."""
-        if len(entries) < 2:
-            return
-        changes: list[ChangeRecord] = []
-        for entry in entries:
-            with suppress(FileRefusedError):
-                found = rejection(entry, self._ledger.contents(entry.path))
-                for change in found:
-                    check_retrievable(change)
-                changes += found
-        with suppress(FileRefusedError):
-            await undo_log.store(changes)
-
     async def _decide(
-        self, action: Action, paths: Sequence[str], ids: Collection[int] | None, undo_log: UndoLog
+        self,
+        action: Action,
+        entries: Sequence[Entry],
+        ids: Collection[int] | None,
+        undo_log: UndoLog,
+        steps: Steps | None = None,
     ) -> list[str]:
-        """Carry out an action on files; return those where it succeeded, and report why others failed."""
+        """Carry out an action on files; return those where it succeeded, and report why others failed.
+
+        What has others in its way is tried again after these.
+        """
         done: list[str] = []
+        waiting, is_one = list(entries), len(entries) == 1
         problems: list[str] = []
-        for path in paths:
-            try:
-                if action == "keep":
-                    await self._keep(path, ids)
-                elif action == "reject":
-                    await self._reject(path, ids, undo_log)
-                else:
-                    await self._resolve(path, ids, action)
-                done.append(path)
-            except FileRefusedError as error:
-                problems.append(str(error))
+        while waiting:
+            blocked: dict[str, Entry] = {}
+            for entry in waiting:
+                path = entry.path
+                try:
+                    await self._carry_out(action, path, ids, undo_log, is_one=is_one, is_checked=steps is not None)
+                    done.append(path)
+                except InTheWayError as error:
+                    blocked[str(error)] = entry
+                except FileRefusedError as error:
+                    problems.append(str(error))
+                if steps is not None:
+                    steps.done = min(steps.done + 1, steps.total)
+            is_stuck = len(blocked) == len(waiting)
+            waiting = list(blocked.values())
+            if is_stuck:
+                waiting = [part for entry in waiting for part in await self._rejections.split(entry)]
+            if is_stuck and len(waiting) == len(blocked):
+                problems += blocked
+                break
         self._warn_of_secrets(undo_log)
         if problems:
             self._publish(events.Error(text="\n".join(_bounded(problems)), code="review"))
         return done
+
+    async def _carry_out(
+        self,
+        action: Action,
+        path: str,
+        ids: Collection[int] | None,
+        undo_log: UndoLog,
+        *,
+        is_one: bool,
+        is_checked: bool,
+    ) -> None:
+        if action == "keep":
+            await self._keep(path, ids)
+        elif action == "reject":
+            await self._rejections.reject(path, ids, undo_log, clears=is_one, is_checked=is_checked)
+        else:
+            await self._resolve(path, ids, action)
 
     def _warn_of_secrets(self, undo_log: UndoLog) -> None:
         paths = [one.path for one in undo_log.changes if self._ledger.contents(one.path).shadow.is_secret(one.path)]
@@ -132,48 +189,18 @@ class Decisions:
     async def _keep(self, path: str, ids: Collection[int] | None) -> None:
         """Accept hunks; None: the whole file."""
         async with self._files.alone(path):
-            entry = await self._entry(path)
+            entry = await self._own.entry(path)
             if entry is None:
                 return
-            if entry.text is not None:
-                entry.text.keep(ids)
-            if ids is None or entry.text is None:
-                entry.base, entry.old_path = entry.current, None
+            entry.keep(ids)
             entry.is_guessed = False  # the user has decided on the base
             self._ledger.publish(path)
-
-    async def _reject(self, path: str, ids: Collection[int] | None, undo_log: UndoLog) -> None:
-        """Undo hunks; None: the whole change, with name and mode."""
-        for _ in range(FOLLOW_ATTEMPTS):
-            names = self._names(path)
-            async with self._files.alone(*names):
-                entry = await self._entry(path)
-                if entry is None:
-                    return
-                if self._names(path) != names:
-                    continue  # renamed just now
-                if ids is None or entry.text is None:
-                    await undo_log.store(rejection(entry, self._ledger.contents(entry.path)))
-                    if await self._reject_whole(entry):
-                        return
-                    path = entry.path  # the old name, if the rename was undone
-                    continue
-                wanted = self._content(entry, entry.text.rejected(ids))
-                await undo_log.store([hunk_rejection(entry, self._now(entry), wanted)])
-                if await self._apply_rejected(entry, wanted):
-                    return
-        raise FileRefusedError(f"{path} is being changed all the time. Nothing was rejected; try again.")
-
-    def _names(self, path: str) -> list[str]:
-        """Return the present and the old name: undoing a rename changes both."""
-        entry = self._ledger.entries.get(path)
-        return [path] if entry is None or entry.old_path is None else [path, entry.old_path]
 
     async def _resolve(self, path: str, ids: Collection[int] | None, choice: Choice) -> None:
         """Resolve conflict blocks with the user's lines, the other version's, or both."""
         async with self._files.alone(path):
             for _ in range(FOLLOW_ATTEMPTS):
-                entry = await self._entry(path)
+                entry = await self._own.entry(path)
                 if entry is None or entry.conflict is None or entry.text is None:
                     return
                 blocks = [block for number, block in entry.blocks().items() if ids is None or number in ids]
@@ -190,79 +217,12 @@ class Decisions:
 
     async def _apply_resolved(self, entry: Entry, text: str) -> bool:
         """Return False if the file was changed meanwhile."""
-        wanted = self._content(entry, text)
-        if not await self._write(entry, wanted):
+        wanted = self._own.content(entry, text)
+        if not await self._own.write(entry, wanted):
             return False
         await self._ledger.apply_user(entry.path, wanted)
-        self._update_state(entry)
+        self._own.update_state(entry)
         return True
-
-    async def _entry(self, path: str) -> Entry | None:
-        """Return the file's entry, up to date and with its texts."""
-        await self._tracker.refresh(path)
-        entry = self._ledger.entries.get(path)
-        if entry is not None:
-            await self._ledger.load_texts(entry)
-        return entry
-
-    def _now(self, entry: Entry) -> Content:
-        """Return the present content, with its text stored."""
-        entry.store_texts(self._ledger.contents(entry.path))
-        return entry.current_content()
-
-    def _content(self, entry: Entry, text: str) -> Content:
-        blob = entry.current or entry.base
-        mode = FILE if blob is None else blob.mode
-        return self._ledger.contents(entry.path).put_text(entry.path, text, entry.encoding, mode)
-
-    async def _write(self, entry: Entry, wanted: Content) -> bool:
-        contents, was = self._ledger.contents(entry.path), self._now(entry)
-        return await write_content(self._files, contents, entry.path, was, wanted, self.save)
-
-    async def _apply_rejected(self, entry: Entry, wanted: Content) -> bool:
-        """Return False if the file was changed meanwhile."""
-        if not await self._write(entry, wanted):
-            return False
-        for change in self._ledger.changes(entry.path):
-            if change is not entry:
-                change.apply_user(wanted)  # the turn no longer changes that
-        entry.apply_agent(wanted)
-        if self.save or entry.state is None:
-            entry.on_disk = wanted.blob
-        self._update_state(entry)
-        self._ledger.publish(entry.path)
-        return True
-
-    async def _reject_whole(self, entry: Entry) -> bool:
-        """Return False if the file was changed meanwhile."""
-        if entry.old_path is not None:
-            await self._rename_back(entry, entry.old_path)
-        wanted = entry.base_content()
-        if entry.text is not None and entry.base is not None:
-            wanted = self._ledger.contents(entry.path).put_text(
-                entry.path, entry.text.rejected(None), entry.encoding, entry.base.mode
-            )
-        return await self._apply_rejected(entry, wanted)
-
-    async def _rename_back(self, entry: Entry, old_path: str) -> None:
-        path = entry.path
-        await rename(self._files, path, old_path)
-        self._ledger.forget(path, moves=True)
-        self._ledger.accounted[path] = None
-        entry.path, entry.old_path = old_path, None
-        self._ledger.entries[old_path] = entry
-        if not entry.is_over:
-            self._ledger.publish(old_path)  # before the review of the new name ends
-        await self._ledger.apply_user(path, ABSENT)  # ends the change of the turn
-        for change in self._ledger.changes(old_path):
-            if change is not entry:
-                await self._ledger.load_texts(change)
-                change.apply_user(self._now(entry))
-
-    def _update_state(self, entry: Entry) -> None:
-        last = self._files.last(entry.path)
-        if last is not None:
-            entry.state = last.state
 
 
 def _bounded(lines: Sequence[str]) -> list[str]:

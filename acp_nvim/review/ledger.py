@@ -9,16 +9,19 @@ from typing import Final
 
 import msgspec
 
-from acp_nvim.review.change import Change, ChangeRecord, Entry, PastTexts, record_of
+from acp_nvim.evidence.evidence import Observation, Verdict
+from acp_nvim.hunks.reviewed_text import ReviewedText
+from acp_nvim.review.change import Change, Entry, record_of
 from acp_nvim.review.contents import ABSENT, Content, Contents, is_stored
-from acp_nvim.review.evidence import Observation, Verdict
-from acp_nvim.review.reviewed_text import ReviewedText
-from acp_nvim.snapshots.snapshot import Blob, Snapshot, SnapshotError
+from acp_nvim.review.past_texts import PastTexts
+from acp_nvim.review.records import ChangeRecord
+from acp_nvim.snapshots.renames import grouped, is_directory
+from acp_nvim.snapshots.snapshot import Blob, DirectoryMove, GoneError, Snapshot, SnapshotError
 from acp_nvim.ui import events
 from acp_nvim.ui.editor import TextChange
 from acp_nvim.ui.events import Event, Operation
 from acp_nvim.ui.review_events import Review
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.roots import WatchedRoots
 
 MAX_COMPARED: Final = 100
 """Changed files up to which texts are compared, at 1 ms each; git counts the lines of more."""
@@ -27,11 +30,11 @@ log = logging.getLogger(__name__)
 
 
 class TurnLog:
-    """The changes of a session's turn, whose agent may change files below `roots` while `active`; dead hosts' keys are
+    """The changes of a session's turn, whose agent may change what `roots` watch while `active`; dead hosts' keys are
     < 0.
     """
 
-    def __init__(self, session: int, agent: str, roots: Roots) -> None:
+    def __init__(self, session: int, agent: str, roots: WatchedRoots) -> None:
         self.session = session
         self.agent = agent
         self.roots = roots
@@ -42,6 +45,11 @@ class TurnLog:
         self.began: dict[str, Snapshot] = {}
         """The snapshot at the beginning of the turn, by directory."""
         self.changes: dict[str, Change] = {}
+
+    @classmethod
+    def left(cls, key: int, agent: str, directory: str) -> TurnLog:
+        """Return the log of a turn that a dead host has left in a workspace; `key` stands for its session."""
+        return cls(key, agent, WatchedRoots([directory]))
 
     def change(self, path: str, before: Content) -> Change:
         """Return the turn's change of a file; make one that begins with `before` if there is none."""
@@ -74,16 +82,24 @@ class TurnLog:
         return text.added, text.removed
 
     def take(self, contents: Callable[[str], Contents]) -> list[ChangeRecord]:
-        """Return the records of all changes, sorted by path, and begin without any."""
-        done = [self.changes[path] for path in sorted(self.changes)]
+        """Return the records of all changes, renames of directories first, and begin without any."""
+        directories = {_move_of(one): one for one in self.changes.values() if one.is_directory and one.old_path}
+        joining = [one for group in grouped(list(directories)) for one in group[1:]]
+        done = [directories[one] for group in grouped(list(directories)) for one in group]
+        done += [self.changes[path] for path in sorted(self.changes) if not is_directory(path)]
         taken = []
         for change in done:
             if change.operation is not None:
                 added, removed = self.counts(change)
                 record = record_of(change, contents(change.path))
-                taken.append(msgspec.structs.replace(record, added=added, removed=removed))
+                joins = change.is_directory and _move_of(change) in joining
+                taken.append(msgspec.structs.replace(record, added=added, removed=removed, joins=joins))
         self.changes = {}
         return taken
+
+
+def _move_of(change: Change) -> DirectoryMove:
+    return DirectoryMove((change.old_path or change.path).rstrip(os.sep), change.path.rstrip(os.sep))
 
 
 class Ledger:
@@ -97,7 +113,7 @@ class Ledger:
         self.logs: list[TurnLog] = []
         self.accounted: dict[str, Blob | None] = {}
         """The last known content on disk of files that are not under review."""
-        self._past = PastTexts()
+        self.past = PastTexts()
         self.contents = contents
         self.on_news: Callable[[], None] = lambda: None
         self._publish = publish
@@ -111,13 +127,17 @@ class Ledger:
         found = (entry for entry in self.entries.values() if not entry.is_over)
         return sorted((one for one in found if session is None or session in one.sessions), key=lambda one: one.path)
 
-    def counts(self, session: int, roots: Roots | None) -> events.ReviewCounts | None:
-        """Count what there is to review for a session, and what dead hosts left below `roots`; None if nothing."""
+    def sessions(self) -> set[int]:
+        """Return the keys of the sessions of which there is something to review."""
+        return {session for one in self.entries.values() if not one.is_over for session in one.sessions}
+
+    def counts(self, session: int, roots: WatchedRoots | None) -> events.ReviewCounts | None:
+        """Count what there is to review for a session, and what dead hosts left in `roots`; None if nothing."""
 
         def counts(entry: Entry) -> bool:
             return session in entry.sessions if entry.sessions else roots is not None and roots.contains(entry.path)
 
-        found = [one for one in self.open() if one.verdict.by != "state" and counts(one)]
+        found = [one for one in self.entries.values() if one.verdict.by != "state" and counts(one) and not one.is_over]
         if not found:
             return None
         return events.ReviewCounts(len(found), sum(one.added for one in found), sum(one.removed for one in found))
@@ -140,10 +160,12 @@ class Ledger:
         after: Content,
         seen: Observation | None = None,
         change: TextChange | None = None,
+        made: Sequence[str] = (),
     ) -> Entry:
         """Enter a change by an agent, or of unknown origin; what differs from `before` is the user's.
 
-        `change` leads from the text of `before` to that of `after`, if it is known.
+        `change` leads from the text of `before` to that of `after`, if it is known; `made` are the directories that
+        were created with the file.
         """
         turns = self.logs_of(verdict.sessions)
         for one in self.changes(path):
@@ -159,6 +181,7 @@ class Ledger:
             after = await self.with_text(path, after, entry.encoding)
         for one in changes:
             one.attribute(verdict, seen)
+            one.made += made
             is_there = one.text is not None and one.text.current == before.text
             one.apply_agent(after, change if is_there else None)
         if after.blob is None:
@@ -173,6 +196,7 @@ class Ledger:
         return path in self.entries or other not in (None, self.entries.get(by))
 
     def _renamed_from(self, path: str) -> Entry | None:
+        """Return the entry of the file that had that name."""
         return next((one for one in self.entries.values() if one.old_path == path), None)
 
     async def _undo_rename_of_deleted(self, path: str, entry: Entry) -> None:
@@ -212,15 +236,15 @@ class Ledger:
                 after = await self.with_text(path, after, change.encoding)
             change.apply_user(after)
 
-    def mode(self, verdict: Verdict, path: str, mode: int) -> None:
-        """Enter a change of nothing but the mode of a file."""
+    def mode(self, verdict: Verdict, path: str, now: Blob) -> None:
+        """Enter a change of nothing but the mode, or the permissions, of a file that is `now`."""
         for change in self.changes(path):
             if verdict.by != "user":
                 change.attribute(verdict)
             if change.current is not None:
-                change.current = Blob(change.current.oid, mode)
+                change.current = change.current.with_mode(now)
             if verdict.by == "user" and change.base is not None:
-                change.base = Blob(change.base.oid, mode)
+                change.base = change.base.with_mode(now)
 
     def changes(self, path: str) -> list[Change]:
         """Return all recorded changes of the file: the one under review, and those of turns."""
@@ -235,6 +259,7 @@ class Ledger:
         except SnapshotError as error:
             log.warning("the earlier contents of %s are lost: %s", change.path, error)
             change.is_loaded = True
+            change.is_lost = isinstance(error, GoneError)
 
     async def count_lines(self, changes: Sequence[Change]) -> None:
         """Count the lines of changes; many are counted by git, which ignores line ends and binary files."""
@@ -272,12 +297,23 @@ class Ledger:
         entry = self.entries.get(path)
         if entry is None:
             return path in self.accounted and self.accounted[path] == on_disk
+        if on_disk is None and entry.current is None:
+            return entry.on_disk is None
         return entry.on_disk == on_disk and entry.text is not None and entry.text.current == text
+
+    def is_accounted(self, path: str) -> bool:
+        """Return whether the content on disk is known from a look at the file (`on_disk`), not only from a snapshot."""
+        return path in self.entries or path in self.accounted
+
+    def on_disk(self, path: str) -> Blob | None:
+        """Return what the file was on disk at the last look; None also if that is unknown."""
+        entry = self.entries.get(path)
+        return self.accounted.get(path) if entry is None else entry.on_disk
 
     def known_below(self, root: str) -> list[str]:
         """Return the files below that directory whose content on disk is known, whatever the last scan found."""
         top = root.rstrip(os.sep) + os.sep
-        return [path for path in (*self.accounted, *self.entries) if path.startswith(top)]
+        return [path for path in (*self.accounted, *self.entries) if path.startswith(top) and not is_directory(path)]
 
     def publish(self, path: str) -> None:
         """Send the state of the file's review to the editor; end the review if nothing is left."""
@@ -304,13 +340,17 @@ class Ledger:
         if entry is not None:
             self.accounted[path] = entry.on_disk
             if not moves:
-                self._past.keep(entry)
-            self._publish(Review(path=path, operation="none"))
-            self.on_news()
+                self.past.keep(entry)
+            self.leave(path)
+
+    def leave(self, path: str) -> None:
+        """Tell the editor that the review of a path is over."""
+        self._publish(Review(path=path, operation="none"))
+        self.on_news()
 
     def revive(self, path: str) -> Entry | None:
         """Return the entry of a finished review, which undo may reopen; None if it is not kept."""
-        entry = self._past.take(path) if path not in self.entries else None
+        entry = self.past.take(path) if path not in self.entries else None
         if entry is not None:
             self.entries[path] = entry
             entry.on_disk = self.accounted.pop(path, entry.on_disk)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import Final
 
@@ -13,12 +14,15 @@ import anyio.lowlevel
 import anyio.to_thread
 
 from acp_nvim.acp.diff import FileChange
-from acp_nvim.review.locate import unapplied
+from acp_nvim.evidence.work import Work
+from acp_nvim.hunks.locate import unapplied
+from acp_nvim.review.outside_files import NamedOutside
 from acp_nvim.review.reviews import Reviews
+from acp_nvim.review.unwatched import unwatched
 from acp_nvim.snapshots.snapshot import Blob, Changed, SnapshotError
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.workspace.refusals import NotAllowedError
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.roots import WatchedRoots
 
 KNOWN_WAIT_SECONDS: Final = 2.0
 """Time that a permission waits until the files that it names were read: each takes a millisecond."""
@@ -27,16 +31,24 @@ WAITING: Final = 1000
 
 
 class NamedFiles:
-    """The named files of one session below `roots`, which git may ignore; `is_blind`: there is no snapshot at all."""
+    """The named files of one session that `roots` watch: git may ignore them, or they are outside of all workspaces.
 
-    def __init__(self, reviews: Reviews, roots: Roots, tasks: Tasks) -> None:
+    `work` is what its agent does. `is_blind`: there is no snapshot at all.
+    """
+
+    def __init__(self, reviews: Reviews, roots: WatchedRoots, work: Work, tasks: Tasks) -> None:
         self.is_blind = False
+        self.on_outside: Callable[[], None] = lambda: None
+        """Called when the files that are watched outside of the directories have changed."""
+        self._reviews = reviews
+        self._outside = reviews.outside
+        self._work = work
         self._tracker = reviews.tracker
         self._workspaces = reviews.workspaces
         self._roots = roots
         self._tasks = tasks
         self._was: dict[str, Blob | None] = {}
-        self._waiting: deque[tuple[str, FileChange | None]] = deque()
+        self._waiting: deque[Callable[[], Awaitable[None]]] = deque()
         self._reading: anyio.Event | None = None
 
     def __len__(self) -> int:
@@ -45,7 +57,25 @@ class NamedFiles:
 
     def add(self, files: Sequence[tuple[str, FileChange | None]]) -> None:
         """Queue the files (absolute paths) that a tool call names, with what it does to them."""
-        self._waiting += islice(files, max(0, WAITING - len(self._waiting)))
+        self._queue(partial(self._look_inside, path, change) for path, change in files)
+
+    def add_outside(self, files: Mapping[str, Sequence[FileChange]], may_have_run: bool, deletes: bool) -> None:
+        """Queue the files outside of the directories that a call names, with its changes: they are watched by now.
+
+        `may_have_run`: the agent did not only announce the call. `deletes`: it deletes what it names.
+        """
+        if files:
+            self.on_outside()
+            named = (NamedOutside(path, some, may_have_run, deletes) for path, some in files.items())
+            self._queue(partial(self._look_outside, one) for one in named)
+
+    def watch(self, path: str) -> None:
+        """Watch a file (a real path) that the agent writes through the host."""
+        if self._roots.admit(path) is not None and self._roots.is_outside(path):
+            self.add_outside({path: ()}, may_have_run=False, deletes=False)
+
+    def _queue(self, looks: Iterable[Callable[[], Awaitable[None]]]) -> None:
+        self._waiting += islice(looks, max(0, WAITING - len(self._waiting)))
         if self._waiting and not is_running(self._reading):
             self._reading = self._tasks.spawn(self._read_all)
 
@@ -61,13 +91,43 @@ class NamedFiles:
         found = [Changed(path, before, None) for path, before in was.items()]
         await self._tracker.scanned(found, are_in_snapshot=False)
 
+    async def scan_outside(self) -> list[str]:
+        """Pass the changed files outside to the tracker; return those that cannot be looked at, and are dropped."""
+        if self._roots.outside:
+            await self.known()
+        failed = await self._outside.scan(self._roots.outside)
+        for path in failed:
+            self._roots.drop(path)
+        if failed:
+            self.on_outside()
+        return failed
+
+    async def say_unwatched(self, began: int, say: Callable[[str], None]) -> None:
+        """Say in one line what commands have changed outside since `began` (nanoseconds since 1970), unwatched."""
+        words = await unwatched(self._reviews, self._roots, self._work, began)
+        if words is not None:
+            say(words)
+
     async def _read_all(self) -> None:
         """Read one file after the other: an agent may name a million, and others need the disk, too."""
         while self._waiting:
             await anyio.lowlevel.checkpoint()  # many in a row may be refused
-            path, change = self._waiting.popleft()
+            look = self._waiting.popleft()
             with self._tasks.contained("looking at a file that was named"), suppress(NotAllowedError):
-                await self._look_at(self._roots.resolve(path), change)
+                await look()
+
+    async def _look_inside(self, path: str, change: FileChange | None) -> None:
+        real = self._roots.resolve(path)
+        if not self._roots.is_outside(real):
+            await self._look_at(real, change)
+
+    async def _look_outside(self, named: NamedOutside) -> None:
+        is_known = self._workspaces.since(named.path) > 0
+        if not await self._outside.begin(named, self._roots.directories[0], self._work):
+            self._roots.drop(named.path)
+            self.on_outside()
+        elif not is_known:
+            await self._reviews.keep()  # another host has to know what it was
 
     async def _look_at(self, path: str, change: FileChange | None) -> None:
         await self._tracker.before_change(path)
@@ -100,5 +160,5 @@ class NamedFiles:
         before = await anyio.to_thread.run_sync(unapplied, content.text, change)
         if before is not None:
             is_new = all(piece.old_text is None for piece in change.pieces)
-            text = contents.put_text(path, before, content.encoding, found.blob.mode)
+            text = contents.put_text(path, before, content.encoding, found.blob)
             self._was[path] = None if is_new and not before else text.blob

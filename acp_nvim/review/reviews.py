@@ -13,22 +13,22 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
+from acp_nvim.evidence.evidence import Evidence
 from acp_nvim.review.decisions import Action, Decisions
-from acp_nvim.review.evidence import Evidence
 from acp_nvim.review.ledger import Ledger, TurnLog
+from acp_nvim.review.outside_files import OutsideFiles
+from acp_nvim.review.progress import Progress
 from acp_nvim.review.restore import Restoring
-from acp_nvim.review.storage import Checkpoint, SavedReview, checkpoint_views
+from acp_nvim.review.storage import Checkpoint, SavedReview
 from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.review.work_journal import WorkJournal
 from acp_nvim.review.workspace import Workspace, Workspaces
-from acp_nvim.snapshots.directories import ChangeTime
 from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.ui import events
 from acp_nvim.ui.events import Event
 from acp_nvim.ui.review_events import Checkpoints, ReviewCollecting, ReviewLoaded
 from acp_nvim.workspace.open_files import OpenFiles
-from acp_nvim.workspace.roots import Roots
 
 KEEP_SECONDS: Final = 0.5
 """Delay before the review is saved: several changes within it are one write."""
@@ -49,32 +49,30 @@ class Reviews:
         self.state = Path(os.devnull)
         self.workspaces = workspaces = Workspaces(self._make_workspace)
         self.ledger = Ledger(workspaces.contents, publish)
-        self.evidence = Evidence(lambda seen, is_first: workspaces.of(seen.path).git.made(seen, is_first), files.saves)
+        self.evidence = Evidence(lambda seen, is_first: workspaces.git(seen.path).made(seen, is_first), files.saves)
         self.journal = WorkJournal(tasks.spawn)
-        self.tracker = ChangeTracker(
-            self.ledger, files, workspaces.known, self.evidence, self._scanned_at, self._change_time
-        )
+        self.tracker = ChangeTracker(self.ledger, files, workspaces, self.evidence)
+        self.outside = OutsideFiles(self.tracker, workspaces)
         self._tasks = tasks
         self.files = files
         self._publish = publish
         self.on_trouble: list[Callable[[str, str], bool]] = []
         """Called with a workspace's directory and a problem in words; True: the user was notified."""
-        self.decisions = Decisions(self.tracker, files, workspaces.of, publish, self._notify)
-        self._restoring = Restoring(self.tracker, files, workspaces.of)
+        self._progress = Progress(publish, tasks.spawn, self.tracker.scans)
+        self.decisions = Decisions(
+            self.tracker, files, workspaces.of, publish, self._notify, self._find_missing, self._progress
+        )
+        self.tracker.on_missing = lambda path: self._find_missing_soon()
+        self._restoring = Restoring(self.tracker, files, workspaces.of, self._progress)
         self._decision_lock = anyio.Lock()  # what the user decides is carried out in that order
         self._opening = anyio.Lock()
         self._opened: set[str] = set()
         self._save_task: anyio.Event | None = None  # set if the task failed
+        self._missing_task: anyio.Event | None = None
         self._collecting: list[tuple[TurnLog, anyio.Event]] = []
 
     def _make_workspace(self, directory: str) -> Workspace:
         return Workspace(self.state, directory, self.tracker, partial(self._notify, directory))
-
-    def _scanned_at(self, path: str) -> int:
-        return self.workspaces.of(path).scanner.since
-
-    def _change_time(self, path: str) -> ChangeTime:
-        return self.workspaces.of(path).scanner.change_time(path)
 
     def begin(self, state: Path) -> None:
         """Use `state` as the state directory. Blocks. Directories that cannot be made are logged, and not used."""
@@ -104,6 +102,12 @@ class Reviews:
     def collects(self, turn: TurnLog, ended: anyio.Event) -> None:
         """Note that the changes of a turn that is over are being collected until `ended` is set."""
         self._collecting = [*((one, event) for one, event in self._collecting if is_running(event)), (turn, ended)]
+        self._progress.collects(turn.session, ended)
+
+    async def decided(self) -> None:
+        """Wait until what the user has decided so far is carried out."""
+        async with self._decision_lock:
+            pass
 
     async def _collected(self, cwd: str | None, concerns: Callable[[TurnLog], bool]) -> None:
         """Wait until the changes of the turns that are over are known; tell the editor first if that takes time."""
@@ -121,37 +125,41 @@ class Reviews:
         try:
             await self.open(root)
             await self._collected(cwd, lambda turn: turn.roots.contains(root))
+            await self._find_missing()
         finally:
             self._publish(ReviewLoaded(cwd=cwd))
 
     async def _recover(self, workspace: Workspace, saved: SavedReview) -> None:
         """Put what dead hosts left back under review, and judge what has changed since by their evidence."""
-        logs = [TurnLog(next(_dead_sessions), turn.agent, Roots([workspace.root])) for turn in saved.turns]
+        logs = [TurnLog.left(next(_dead_sessions), turn.agent, workspace.root) for turn in saved.turns]
         works = []
         for turn, left in zip(logs, saved.turns, strict=True):
             turn.prompt = left.prompt
             works.append(await self.journal.read_work(left.evidence, left.session, turn))
         self.ledger.logs += logs
         self.evidence.works += works
+        outside = self.outside.take_over(workspace, saved, works)
         if saved.turns:  # buffers that followed the disk meanwhile were judged without this evidence
             await self.files.wait_until_free(workspace.root)
-            for path in self.ledger.known_below(workspace.root):
+            for path in (*self.ledger.known_below(workspace.root), *self.workspaces.adopted(workspace.root)):
                 self.ledger.accounted.pop(path, None)
                 self.evidence.forget_accounted(path)
         try:
             # of a file that two dead hosts have left, the first
             for one in {one.path: one for one in reversed(saved.entries)}.values():
                 await self.tracker.take_over(one)
+            await self.tracker.scanned(outside, are_in_snapshot=False)
             if saved.turns:
-                first = min((turn.snapshot for turn in saved.turns), key=lambda one: one.time)
-                await workspace.scanner.scan_since(first)
+                first = min(saved.turns, key=lambda one: one.snapshot.time)
+                await workspace.scanner.shadow.take_directories(first.snapshot, first.directories)
+                await workspace.scanner.scan_since(first.snapshot)
         except SnapshotError as error:
             log.warning("the changes of unfinished turns in %s are unknown: %s", workspace.root, error)
         finally:
             for turn, work in zip(logs, works, strict=True):
                 self.ledger.logs.remove(turn)
                 self.evidence.works.remove(work)
-            self.tracker.disk.drop_doubts(workspace.root)
+            self.tracker.disk.settle(lambda path, _: self.workspaces.of(path) is workspace)
         for turn in logs:
             await self.conclude(turn, workspace)
         for left in saved.turns:
@@ -166,14 +174,19 @@ class Reviews:
         session = turn.session if turn.session > 0 else None
         made = Checkpoint(kind="turn", agent=turn.agent, prompt=turn.prompt, changes=done, session=session)
         await workspace.add(made)
-        self._tasks.spawn(self._clean_when_idle, workspace)
+        self._tasks.spawn(self._clean_after_turn, workspace)
         return made
 
-    async def _clean_when_idle(self, workspace: Workspace) -> None:
-        """Clean up after a turn unless an agent works: then refs hold all that is needed."""
+    async def _clean_after_turn(self, workspace: Workspace) -> None:
+        """Clean up after a turn unless an agent works: then refs hold all that is needed.
+
+        Turns may follow each other for hours: then only memory is given back.
+        """
         await anyio.sleep(KEEP_SECONDS)
-        if not any(turn.active for turn in self.ledger.logs):
+        if not workspace.is_clean and not any(turn.active for turn in self.ledger.logs):
             await workspace.clean(self.workspaces.max_bytes)
+        else:
+            await self.workspaces.clean_memory()
 
     async def judge(
         self, action: Action, path: str | None, ids: Collection[int] | None, session: int | None, force: bool = False
@@ -188,6 +201,24 @@ class Reviews:
             await self.decisions.judge(action, path, ids, session, force)
             await self.keep()
 
+    def _find_missing_soon(self) -> None:
+        """Do it outside of the locks of files."""
+        if not is_running(self._missing_task):
+            self._missing_task = self._tasks.spawn(self._find_missing)
+
+    async def _find_missing(self) -> None:
+        """Find out what has become of files under review that are gone: renamed by the user, or deleted."""
+        tracker, entries = self.tracker, list(self.ledger.entries)
+        missing = await anyio.to_thread.run_sync(lambda: [path for path in entries if tracker.is_missing(path)])
+        for workspace in {self.workspaces.of(path) for path in missing}:
+            try:
+                await workspace.scanner.scan()
+            except SnapshotError as error:
+                log.warning("it is not known where files of %s are: %s", workspace.root, error)
+                await tracker.directories.prune(workspace.root)
+        for path in missing:
+            await tracker.gone(path)
+
     async def list(self, root: str, cwd: str) -> None:
         """Send the checkpoints to the editor, the newest first; `root` is the real path of `cwd`.
 
@@ -195,11 +226,13 @@ class Reviews:
         """
         with anyio.move_on_after(COLLECTING_SECONDS) as waited:
             await self._collected(cwd, lambda turn: turn.roots.contains(root))
-        if waited.cancelled_caught and not await self.workspaces.at(root).all_checkpoints():
-            await self._collected(cwd, lambda turn: turn.roots.contains(root))
+        if waited.cancelled_caught:
+            known = self.workspaces.at(root).newest_checkpoints()
+            if await anyio.to_thread.run_sync(next, known, None) is None:
+                await self._collected(cwd, lambda turn: turn.roots.contains(root))
         async with self._decision_lock:
             await self.open(root)  # this makes the checkpoints of dead hosts' turns
-            checkpoints = checkpoint_views(await self.workspaces.at(root).all_checkpoints())
+            checkpoints = await self._restoring.listed(self.workspaces.at(root))
             self._publish(Checkpoints(cwd=cwd, checkpoints=checkpoints))
 
     async def plan(self, root: str, checkpoint_id: str, force: bool = False) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import Final
@@ -12,27 +12,34 @@ import anyio
 import anyio.to_thread
 
 from acp_nvim.file_time import is_behind_link, last_change
-from acp_nvim.review.contents import Contents
+from acp_nvim.review.contents import Contents, read_disk
+from acp_nvim.review.disk_changes import differs
+from acp_nvim.review.obstacles import directories_above
 from acp_nvim.review.tracker import ChangeTracker
-from acp_nvim.snapshots.directories import CLOCK_NS, ChangeTime, change_time
+from acp_nvim.snapshots.birth import born
+from acp_nvim.snapshots.directories import CLOCK_NS, ChangeTime, Directories, change_time
 from acp_nvim.snapshots.objects import EMPTY
+from acp_nvim.snapshots.renames import Renames
 from acp_nvim.snapshots.shadow import Shadow
-from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot, SnapshotError
+from acp_nvim.snapshots.snapshot import Blob, Changed, GoneError, Snapshot, SnapshotError
 
 MAX_DIRECTORIES: Final = 1000
 """Directories in which to look for a first file when git finds none: that takes 10 ms."""
 
 
 class Scanner:
-    """Scans one directory; `contents` stores the bytes of its files."""
+    """Scans one directory; `contents` stores the bytes of its files, `git` returns the state of its repository."""
 
-    def __init__(self, shadow: Shadow, tracker: ChangeTracker) -> None:
+    def __init__(self, shadow: Shadow, tracker: ChangeTracker, git: Callable[[], Awaitable[object]]) -> None:
         self.shadow = shadow
+        self._git = git
         self.contents = Contents(shadow)
         self._tracker = tracker
         self.last: Snapshot | None = None
         """The snapshot of the last scan; None before the first."""
         self._first_prompt: int | None = None
+        self.renames = Renames()
+        """Directories that the plugin has renamed since the last scan."""
         self.since = 0
         """Changes before this time (nanoseconds since 1970) are in the ledger."""
         self._lock = anyio.Lock()
@@ -45,7 +52,7 @@ class Scanner:
 
     async def known(self, path: str) -> Blob | None:
         """Return the file's blob in the last snapshot. Raises `SnapshotError` if the snapshot has nothing of it."""
-        found = None if self.last is None else await self.shadow.find(self.last, path)
+        found = None if self.last is None else await self.shadow.find(self.last, self.renames.was(path))
         if found is None:
             raise SnapshotError("it was not there, or git ignores it")
         return found
@@ -53,22 +60,66 @@ class Scanner:
     async def scan(self) -> None:
         """Pass all changes to the tracker. Raises `SnapshotError`; then the next scan finds those changes, too."""
         async with self._lock:
-            now = await self.shadow.take()
+            renamed = self.renames.count
+            now = await self.shadow.take(self._began())
             with anyio.CancelScope(shield=True):  # changes that were found are entered
                 last, prompt_sent, self._first_prompt = self.last, self._first_prompt, None
                 if last is None and prompt_sent is not None:  # as much as is known of what there was before the prompt
                     last = await self.shadow.before(now, prompt_sent)
                 if last is not None:
-                    changed = await self.shadow.changes(last, now)
-                    await self._tracker.scanned(changed)
+                    changed = await self._changes(last, now)
+                    await self._tracker.scanned(changed, renames=self.renames, count=renamed)
+                    await self._tracker.directories.prune(self.shadow.root)
                     await self._tracker.scanned(await self._others(changed, last, now))
-                    await self._tracker.disk.rejudge()
+                    await self._tracker.disk.rejudge(self.shadow.root, self._git)
+                self.renames.forget(renamed)
                 self.last = now  # set last: meanwhile `known` must return the earlier content
                 self.since = now.time - CLOCK_NS
 
-    def change_time(self, path: str) -> ChangeTime:
-        """Return when what is at an absolute path has changed, seen from the last scan. Blocks."""
-        return change_time(path, None if self.last is None else self.shadow.directories(self.last), self.since)
+    def change_time(self, path: str, since: int) -> ChangeTime:
+        """Return when what is at an absolute path has changed since the last scan, or a look at `since`. Blocks."""
+        return change_time(path, self._earlier, since, self.renames.entered)
+
+    def made(self, path: str) -> list[str]:
+        """Return the directories of a new file that were made, or came there, since the turn began. Blocks.
+
+        A scan in between has not seen those that were empty.
+        """
+        earlier, began = self._earlier, self._began()
+        made = []
+        for above in directories_above(path, self.shadow.root):
+            birth = born(os.fsencode(above))
+            is_new = birth is not None and began is not None and birth > began.time
+            if not is_new and (earlier is None or not earlier.came(above)):
+                break
+            made.append(above)
+        return made
+
+    @property
+    def _earlier(self) -> Directories | None:
+        """The directories as the last scan has found them, if they are known."""
+        return None if self.last is None else self.shadow.directories(self.last)
+
+    async def _changes(self, last: Snapshot, now: Snapshot) -> list[Changed]:
+        try:
+            return await self.shadow.changes(last, now)
+        except GoneError:
+            self.last, self.since = now, now.time - CLOCK_NS  # what was before stays unknown, however often we ask
+            raise
+
+    def _began(self) -> Snapshot | None:
+        """Return the snapshot with which the turn began, or the last one.
+
+        Its ignore rules count, too: what a turn's new rules hide may be the agent's.
+        """
+        root = self.shadow.root
+        began = [turn.began[root] for turn in self._tracker.ledger.logs if turn.active and root in turn.began]
+        return min(began, key=lambda one: one.time) if began else self.last
+
+    @property
+    def too_many_hidden(self) -> list[str]:
+        """Paths of directories that new rules hide, with so many new files that they are not under review."""
+        return self.shadow.too_many_hidden
 
     async def sees_nothing(self) -> bool:
         """Return whether there are files, but rules ignore them all."""
@@ -83,13 +134,14 @@ class Scanner:
 
     async def _others(self, found: Sequence[Changed], last: Snapshot, now: Snapshot) -> list[Changed]:
         """Return files that are unchanged since the last scan, but differ from the ledger: saved since, for example."""
-        known = {one.path for one in found} | {one.old_path for one in found}
-        others = [path for path in self._tracker.ledger.known_below(self.shadow.root) if path not in known]
+        names = {one.path for one in found} | {one.old_path for one in found if one.old_path is not None}
+        known, ledger = {self.renames.now(path) for path in names}, self._tracker.ledger
+        others = {path: ledger.on_disk(path) for path in ledger.known_below(self.shadow.root) if path not in known}
         fresh = await anyio.to_thread.run_sync(self._changed_since, others, last)
         return [Changed(path, None, await self.shadow.find(now, path)) for path in fresh]
 
-    def _changed_since(self, paths: Sequence[str], last: Snapshot) -> list[str]:
-        """Return the files that have changed since a snapshot, or came with a directory. Blocks."""
+    def _changed_since(self, known: Mapping[str, Blob | None], last: Snapshot) -> list[str]:
+        """Return those of the files that are not what is `known`, and may have changed since a snapshot. Blocks."""
         earlier = self.shadow.directories(last)
 
         @cache
@@ -98,7 +150,21 @@ class Scanner:
             return is_behind_link(path) or (earlier is not None and earlier.placed(path) is not None)
 
         since = last.time - CLOCK_NS
-        return [one for one in paths if is_other(os.path.dirname(one)) or last_change(one)[0] >= since]
+        fresh = (one for one in known if is_other(os.path.dirname(one)) or _is_fresh(one, since))
+        return [one for one in fresh if differs(self._blob(one), known[one])]
+
+    def _blob(self, path: str) -> Blob | None:
+        found = read_disk(path, self.shadow.root)
+        return None if found is None else found.blob
+
+
+def _is_fresh(path: str, since: int) -> bool:
+    """Return whether the file was changed, or deleted, at `since` (nanoseconds since 1970) or later. Blocks."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return last_change(path)[0] >= since
+    return status.st_ctime_ns >= since or (status.st_size == 0 and last_change(path)[0] >= since)  # being truncated
 
 
 def _has_files(root: str) -> bool:

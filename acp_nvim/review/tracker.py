@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import Final
 
+import anyio.to_thread
 import msgspec
 
+from acp_nvim.evidence.evidence import Evidence, Verdict
+from acp_nvim.file_time import is_behind_link
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.change import Entry
 from acp_nvim.review.contents import ABSENT, Content
-from acp_nvim.review.disk_changes import DiskChanges, Known
-from acp_nvim.review.evidence import Evidence, Verdict
+from acp_nvim.review.disk_changes import DiskChanges, LastScans, differs
 from acp_nvim.review.ledger import Ledger, TurnLog
+from acp_nvim.review.moved_directories import MovedDirectories
+from acp_nvim.review.progress import Steps
 from acp_nvim.review.storage import EntryRecord
-from acp_nvim.snapshots.directories import ChangeTime
+from acp_nvim.snapshots.renames import Renames, is_directory
 from acp_nvim.snapshots.snapshot import Blob, Changed
 from acp_nvim.workspace.open_files import Followed, OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.write_text_file import Written
+
+ENTERED_AT_ONCE: Final = 250
+"""Changed files that a scan enters before it announces them: git counts the lines of so many at once."""
 
 
 class Edit(msgspec.Struct, frozen=True):
@@ -43,16 +52,19 @@ class ChangeTracker:
         self,
         ledger: Ledger,
         files: OpenFiles,
-        known: Known,
+        scans: LastScans,
         evidence: Evidence,
-        since: Callable[[str], int],
-        change_time: Callable[[str], ChangeTime],
     ) -> None:
         self.ledger = ledger
         self._files = files
         self._evidence = evidence
         self._saving: dict[str, int] = {}
-        self.disk = DiskChanges(ledger, files, evidence, known, since, change_time, self._saving)
+        self.scans: list[Steps] = []
+        """Scans whose changes are being entered."""
+        self.disk = DiskChanges(ledger, files, evidence, scans, self._saving)
+        self.directories = MovedDirectories(ledger, files, evidence, self.disk)
+        self.on_missing: Callable[[str], None] = lambda path: None
+        """Called with a file under review that is gone: a scan shows whether the user has renamed it."""
 
     async def wrote(self, turn: TurnLog, path: str, is_saved: bool, written: Written) -> None:
         """Enter what an agent wrote with `fs/write_text_file`; `is_saved`: on disk, too, and not only in a buffer."""
@@ -68,10 +80,14 @@ class ChangeTracker:
             return  # the agent wrote it before: the next scan will find it
         is_known = is_known or path in self.ledger.entries
         verdict = Verdict("agent", f"written by {turn.agent}", (turn.session,))
-        entry = await self.ledger.apply_agent(verdict, path, before, after, change=written.change)
+        made = [] if written.before is not None else await self.disk.made(path)
+        entry = await self.ledger.apply_agent(verdict, path, before, after, change=written.change, made=made)
         entry.is_guessed = entry.is_guessed or not is_known
         if last is not None:
             entry.state = last.state
+            for one in self.ledger.changes(path):
+                if one.text is not None:
+                    one.text.note_buffer()
         if is_saved or last is None:
             entry.on_disk = after.blob
         if entry.conflict is not None and entry.conflict.by == "fs/write_text_file":
@@ -82,24 +98,27 @@ class ChangeTracker:
     async def followed(self, what: Followed) -> None:
         """Enter that a buffer was updated to match its file."""
         path, text = what.path, partial(self.disk.text, what.path, encoding=what.encoding)
+        old = partial(text, like=await self.disk.known_mode(path))
         if what.kind == "moved":
             await self.disk.moved(path, what.detail)
         elif what.kind == "conflict" and what.had is not None and what.after is not None:
-            had, after = text(what.had), text(what.after)
+            had, after = old(what.had), text(what.after)
             verdict = await self._evidence.judge(await self.disk.observe(path, had, after))
             await self._conflict(path, verdict, had)
             self.ledger.set_on_disk(path, after.blob)
         elif what.kind == "deleted" and what.had is not None:
-            if not self.ledger.is_known(path, None, ""):
-                await self.disk.changed(path, text(what.had), ABSENT)
+            if await anyio.to_thread.run_sync(self.is_missing, path):
+                self.on_missing(path)
+            elif not self.ledger.is_known(path, None, ""):
+                await self.disk.changed(path, old(what.had), ABSENT)
         elif what.had is not None and what.has is not None and what.after is not None:
             after = text(what.after)
             if self.ledger.is_known(path, after.blob, what.has):
                 return  # the buffer lagged behind: it had the text of a deleted file
             if what.before is not None:
-                await self.disk.account(path, text(what.before))
+                await self.disk.account(path, old(what.before))
             if what.had != what.has:
-                await self.disk.changed(path, text(what.had), text(what.has), after)
+                await self.disk.changed(path, old(what.had), text(what.has), after)
             self.ledger.set_on_disk(path, after.blob)
 
     async def refused(self, turn: TurnLog, path: str) -> None:
@@ -217,6 +236,9 @@ class ChangeTracker:
     async def take_over(self, saved: EntryRecord) -> None:
         """Put a file that a dead host left back under review."""
         path = saved.path
+        if is_directory(path):
+            self.ledger.entries.setdefault(path, saved.entry())
+            return
         async with self._files.alone(path):
             later = self.ledger.entries.get(path)  # the file has changed since, and that was noticed earlier
             entry = self.ledger.entries[path] = saved.entry()
@@ -228,15 +250,33 @@ class ChangeTracker:
             now = await self.disk.blob(path)
             if entry.current != entry.on_disk:  # the old Neovim's unsaved edits are lost
                 await self.ledger.apply_user(path, Content(entry.on_disk))
-            if entry.on_disk != now:
+            if differs(entry.on_disk, now):
                 await self.disk.enter(path, Content(entry.on_disk), Content(now))
             self.ledger.set_on_disk(path, now)
             await self.read_buffer(path)
 
-    async def scanned(self, found: Sequence[Changed], are_in_snapshot: bool = True) -> None:
-        """Enter files that differ from the last scan; `are_in_snapshot`: the next one compares with their `after`."""
+    async def scanned(
+        self, found: Sequence[Changed], are_in_snapshot: bool = True, renames: Renames | None = None, count: int = 0
+    ) -> None:
+        """Enter files that differ from the last scan; `are_in_snapshot`: the next one compares with their `after`.
+
+        `renames` are those of directories by the plugin since; the first `count` were made before the scan.
+        """
+        steps = Steps("collecting", len(found))
+        self.scans.append(steps)
+        try:
+            found = await self.directories.enter(found, renames or Renames(), count)
+            if renames is not None:
+                found = await self._with_moved(found)
+            for first in range(0, len(found), ENTERED_AT_ONCE):
+                await self._enter_all(found[first : first + ENTERED_AT_ONCE], are_in_snapshot, steps)
+        finally:
+            self.scans.remove(steps)
+
+    async def _enter_all(self, found: Sequence[Changed], are_in_snapshot: bool, steps: Steps) -> None:
         news: dict[str, Verdict] = {}
         for one in found:
+            steps.done += 1
             if one.old_path is not None:
                 await self._renamed(one, one.old_path)
                 continue
@@ -247,6 +287,22 @@ class ChangeTracker:
         await self.ledger.count_lines([change for path in news for change in self.ledger.changes(path)])
         for path, verdict in news.items():
             self.disk.announce(path, verdict)
+
+    async def _with_moved(self, found: Sequence[Changed]) -> list[Changed]:
+        """Take a file under review that is gone, and a new one with its content, for a renamed file."""
+        rows = {one.path: one for one in found}
+        new = {one.path: one.after for one in found if one.before is None and one.after is not None}
+        renamed = {one.old_path for one in found}
+        known = {path: entry.on_disk for path, entry in self.ledger.entries.items() if path not in renamed}
+        gone = await anyio.to_thread.run_sync(lambda: [one for one in known if self.is_missing(one)]) if new else []
+        for path in gone:
+            had, name = known[path], os.path.basename(path)
+            same = [other for other, blob in new.items() if had is not None and blob.oid == had.oid]
+            if same:
+                other = next((other for other in same if os.path.basename(other) == name), same[0])
+                rows[other] = Changed(other, had, new.pop(other), path)
+                rows.pop(path, None)
+        return list(rows.values())
 
     async def _scanned(self, one: Changed, is_in_snapshot: bool) -> Verdict | None:
         """Enter one file; return the verdict to announce, or None."""
@@ -262,17 +318,19 @@ class ChangeTracker:
             await self._correct(path, entry, one.before)
         if path in self._saving:  # the user saves it: `saved` will be called
             return None
-        if before == now:
-            if is_in_snapshot and now != one.after:  # that state has ended already
+        if not differs(before, now):
+            if is_in_snapshot and differs(now, one.after):  # that state has ended already
                 self.ledger.set_on_disk(path, now)
             return None
         verdict: Verdict | None = None
-        if entry is None or buffer is None:
+        if entry is not None and buffer is not None and now is None:  # its review has waited for this scan
+            verdict = await self.disk.enter(path, entry.current_content(), ABSENT)
+        elif entry is None or buffer is None:
             verdict = await self.disk.enter(path, Content(before), Content(now))
             await self.buffer_read(path, buffer)
-        elif before is not None and now is not None and before.mode != now.mode:
+        elif before is not None and now is not None and before.has_other_mode(now):
             verdict = await self._evidence.judge(await self.disk.observe(path, Content(before), Content(now)))
-            self.ledger.mode(verdict, path, now.mode)
+            self.ledger.mode(verdict, path, now)
         self.ledger.set_on_disk(path, now)
         return verdict
 
@@ -289,7 +347,8 @@ class ChangeTracker:
         async with self._files.alone(old_path):
             await self.read_buffer(old_path)  # renames its buffer, too
         async with self._files.alone(old_path, one.path):
-            is_free = not self.ledger.is_taken(one.path, old_path)
+            is_known = old_path in self.ledger.entries or await self.disk.was_there(old_path)  # else it was passing by
+            is_free = is_known and not self.ledger.is_taken(one.path, old_path)
             if is_free and await self.disk.read(old_path) is None and await self.disk.read(one.path) is not None:
                 await self.disk.moved(old_path, one.path, Content(one.before))
                 return
@@ -298,16 +357,38 @@ class ChangeTracker:
     async def before_change(self, path: str) -> None:
         """Enter earlier changes of a file that an agent is about to change: they are not the agent's."""
         last = await self.disk.change_time(path)
-        if last.size is not None and last.time >= self.disk.since(
-            path
-        ):  # if missing, it may be renamed: the next scan tells
+        if last.size is not None and last.time >= self.disk.scans.since(path):  # else it may be renamed: a scan tells
             async with self._files.alone(path):
                 await self.refresh(path)
 
     async def refresh(self, path: str) -> None:
         """Read a file from disk, and enter what has changed since it was last known."""
-        if await self.read_buffer(path) is None:
-            await self.disk.account(path, await self.disk.content(path))
+        if is_directory(path) or await self.read_buffer(path) is not None:
+            return
+        now = await self.disk.content(path)
+        if now.blob is None and await anyio.to_thread.run_sync(self.is_missing, path):
+            self.on_missing(path)
+        else:
+            await self.disk.account(path, now)
+
+    def is_missing(self, path: str) -> bool:
+        """Return whether there should be a file under review, or a renamed directory, but there is none. Blocks."""
+        entry = self.ledger.entries.get(path)
+        if entry is None or (entry.on_disk is None and not entry.is_directory):
+            return False
+        is_there = os.path.isdir(path) and not os.path.islink(path.rstrip(os.sep))
+        if is_there or entry.is_directory:
+            return is_there != entry.is_directory
+        return not os.path.lexists(path) or is_behind_link(path)
+
+    async def gone(self, path: str) -> None:
+        """Enter that a missing file was deleted, because no scan has found it elsewhere."""
+        async with self._files.alone(path):
+            if not is_directory(path) and await anyio.to_thread.run_sync(self.is_missing, path):
+                entry = self.ledger.entries[path]
+                await self.ledger.load_texts(entry)
+                await self.disk.changed(path, entry.current_content(), ABSENT)
+                self.ledger.set_on_disk(path, None)
 
     async def read_buffer(self, path: str) -> OpenText | None:
         """Return the buffer of a file, brought up to the file; None if there is none, or the file is no text."""

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from acp_nvim.review.change import ChangeRecord
-from acp_nvim.review.contents import NOT_STORED, is_stored
-from acp_nvim.review.storage import Checkpoint, CheckpointKind
+from acp_nvim.review.contents import LOST, NOT_STORED, is_stored, why_not_stored
+from acp_nvim.review.records import ChangeRecord, CheckpointKind, joined
+from acp_nvim.review.storage import Checkpoint
 from acp_nvim.review.workspace import Workspace
-from acp_nvim.snapshots.snapshot import SnapshotError
+from acp_nvim.snapshots.renames import is_directory
+from acp_nvim.snapshots.snapshot import GoneError, SnapshotError
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.regular_files import system_words
 
@@ -34,11 +35,16 @@ class UndoLog:
         self._undoes = undoes
         self._workspace_of = workspace_of
         self._made: dict[str, Checkpoint] = {}
+        self._stored: dict[str, ChangeRecord] = {}  # by path, as thousands are looked up
 
     @property
     def changes(self) -> list[ChangeRecord]:
         """The changes in all its checkpoints, including those that were not made after all."""
         return [change for made in self._made.values() for change in made.changes]
+
+    def stored(self, path: str) -> ChangeRecord | None:
+        """Return the last change of a file that is stored."""
+        return self._stored.get(path)
 
     def checkpoint_id(self, root: str) -> str:
         """Return the id of the checkpoint in the workspace at `root`; "" if there is none."""
@@ -50,7 +56,7 @@ class UndoLog:
 
         Raises `FileRefusedError` if the old or the new content cannot be stored: then they must not be made.
         """
-        new = [change for change in changes if change not in self.changes]
+        new = [change for change in changes if is_directory(change.path) or self._stored.get(change.path) != change]
         by_root: dict[str, list[ChangeRecord]] = {}
         for change in new:
             check_retrievable(change)
@@ -58,6 +64,8 @@ class UndoLog:
         for some in by_root.values():
             try:
                 await self._store(self._workspace_of(some[0].path), some)
+            except GoneError as error:
+                raise FileRefusedError(f"{some[0].path} was left as it is: what it had before is {LOST}.") from error
             except (OSError, SnapshotError) as error:
                 raise FileRefusedError(
                     f"{some[0].path} was left as it is: what it has now cannot be stored, so that nothing could bring "
@@ -72,15 +80,15 @@ class UndoLog:
     async def _store(self, workspace: Workspace, changes: Sequence[ChangeRecord]) -> None:
         before = self._made.get(workspace.root)
         made = self._checkpoint(changes)
-        known = {}
+        known: list[ChangeRecord] = []
         if before is not None:
             made = msgspec.structs.replace(made, id=before.id, time=before.time)
-            known = {change.path: change for change in before.changes}
-        known |= {change.path: change for change in changes}
-        whole = msgspec.structs.replace(made, changes=list(known.values()))
+            known = before.changes
+        whole = msgspec.structs.replace(made, changes=joined([*known, *changes]))
         await workspace.store(whole)
         await workspace.checkpoints.add(made)
         self._made[workspace.root] = whole
+        self._stored |= {change.path: change for change in changes}
 
     def _checkpoint(self, changes: Sequence[ChangeRecord]) -> Checkpoint:
         return Checkpoint(kind=self._kind, agent="", prompt=self._prompt, changes=list(changes), undoes=self._undoes)
@@ -89,7 +97,7 @@ class UndoLog:
 def check_retrievable(change: ChangeRecord) -> None:
     """Raise `FileRefusedError` unless both versions of the file are stored (secret ones in memory)."""
     if change.after is not None and not is_stored(change.after):
-        raise FileRefusedError(f"{change.path} was left as it is: what it had before was {NOT_STORED}.")
+        raise FileRefusedError(f"{change.path} was left as it is: what it had before {why_not_stored(change.after)}.")
     if change.before is not None and not is_stored(change.before):
         raise FileRefusedError(
             f"{change.path} was left as it is: what it has now is {NOT_STORED}, so that nothing could bring it back. "

@@ -17,14 +17,15 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim import decoders
+from acp_nvim.evidence.activities import Record
+from acp_nvim.evidence.work import Work
 from acp_nvim.limits import ENDS_SECONDS
 from acp_nvim.process.end_times import ended_at, ends_directory, forget_old
 from acp_nvim.process.group import NO_PID, members
 from acp_nvim.review.ledger import TurnLog
-from acp_nvim.review.work import Record, Work
 from acp_nvim.tasks import Spawn, is_running
 from acp_nvim.workspace.private_file import make_directory
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.roots import WatchedRoots
 
 END_WAIT_SECONDS: Final = 10.0
 """Time to wait for the agents of a dead host to end: its guard gives them five seconds."""
@@ -62,7 +63,7 @@ class WorkJournal:
         """Return when the last agent process with that mark ended (nanoseconds since 1970), if that is recorded."""
         return ended_at(self.ends, mark)
 
-    def begin(self, session: int, agent: str, roots: Roots) -> Work:
+    def begin(self, session: int, agent: str, roots: WatchedRoots) -> Work:
         """Return a `Work` for a session, which is recorded in this journal."""
         made = Work(session, agent, roots, self.ended_at)
         made.write = self.add

@@ -8,7 +8,7 @@ from typing import Final
 
 import anyio
 
-from acp_nvim.review.work import COMMAND_LATE_NS
+from acp_nvim.evidence.work import TURN_LATE_NS
 from acp_nvim.session.block_cancelling import BlockCancelling
 from acp_nvim.session.checks import Checks, CheckSettings, Findings
 from acp_nvim.session.prompt import Prompt
@@ -126,7 +126,7 @@ class AfterTurn:
         if self.settings.diagnostics and paths:
             problems, are_all = await self.checks.problems(paths, str(self.settings.diagnostics))
         if self.settings.command:
-            await anyio.sleep(2 * COMMAND_LATE_NS / 1e9)  # what is changed before may still be the agent's
+            await anyio.sleep(2 * TURN_LATE_NS / 1e9)  # what is changed before may still be the agent's
             command, was_run = await self.checks.command(self.settings.command)
         return Findings(problems, command, are_all and was_run)
 

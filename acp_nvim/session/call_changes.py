@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
+from acp_nvim.acp.diff import FileChange
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
+from acp_nvim.evidence.work import Work
 from acp_nvim.limits import INPUT_STRINGS
 from acp_nvim.permissions.input_paths import input_paths
 from acp_nvim.review.ledger import TurnLog
-from acp_nvim.review.work import Work
 from acp_nvim.session.requests.asked_command import NO_CHANGE
 from acp_nvim.session.requests.grants import named_command
-from acp_nvim.workspace.refusals import NotAllowedError
-from acp_nvim.workspace.roots import Roots
 
 BACKGROUND = ("run_in_background", "is_background", "background")
 """Names of the flag in a command's input by which it continues after the call."""
 
 
-def note_call(log: TurnLog, work: Work, call: ToolCall, patch: ToolCallPatch) -> None:
+def note_call(
+    log: TurnLog, work: Work, call: ToolCall, patch: ToolCallPatch, is_closed_by_us: bool = False
+) -> dict[str, list[FileChange]]:
     """Note in `work` a tool call, changed by `patch`, that is a command, or names files that it changes.
 
-    `log` is that of the session's turn. Calls between turns are ignored: they are replayed, as when a session is
-    loaded.
+    Returns the files (real paths) outside of the session's directories that it names, which are watched from now on,
+    with its changes of each. `log` is that of the session's turn. Calls between turns are ignored: they are replayed,
+    as when a session is loaded. `is_closed_by_us`: its turn is over, which does not end a command that runs.
     """
     if not log.active:
-        return
+        return {}
     was_open = bool(patch.passed) and call.finished  # in between, perhaps once more
     ends = (False, True) if was_open else (call.finished,)
-    _note_command(work, call, ends)
-    _note_files(log, work, call, ends)
+    runs_on = is_closed_by_us and call.status != "rejected"
+    _note_command(work, call, (False,) if runs_on else ends)
+    return _note_files(log, work, call, ends)
 
 
 def _note_command(work: Work, call: ToolCall, ends: Sequence[bool]) -> None:
@@ -45,22 +46,28 @@ def _note_command(work: Work, call: ToolCall, ends: Sequence[bool]) -> None:
             work.command(f"call {call.key}", words, call.tool_call_id, is_finished, in_background)
 
 
-def _note_files(log: TurnLog, work: Work, call: ToolCall, ends: Sequence[bool]) -> None:
+def _note_files(log: TurnLog, work: Work, call: ToolCall, ends: Sequence[bool]) -> dict[str, list[FileChange]]:
     files = call.files()
     if not files and call.raw_input is None:
-        return
-    changes = {real: change for path, change in files if change and (real := _real(log.roots, path))}
+        return {}
+    changes: dict[str, list[FileChange]] = {}
+    for path, change in files:
+        if change and (real := log.roots.admit(path)):
+            changes.setdefault(real, []).append(change)
     paths = set(changes)
     if call.kind not in NO_CHANGE and call.kind != "execute":
         named = [path for path, _ in files]
-        paths |= {real for path in (*named, *_input(call)) if (real := _real(log.roots, path))}
-    for change in changes.values():
-        if change.old_path is not None and (real := _real(log.roots, change.old_path)):
-            paths.add(real)
+        paths |= {real for path in (*named, *_input(call)) if (real := log.roots.admit(path))}
+    for some in changes.values():
+        for change in some:
+            if change.old_path is not None and (real := log.roots.admit(change.old_path)):
+                paths.add(real)
     if paths:
         words = call.title or call.name or call.kind
+        last = {path: some[-1] for path, some in changes.items()}
         for is_finished in ends:
-            work.call(call.key, words, paths, changes, is_finished)
+            work.call(call.key, words, paths, last, is_finished)
+    return {path: changes.get(path, []) for path in paths if log.roots.is_outside(path)}
 
 
 def _input(call: ToolCall) -> Iterator[str]:
@@ -70,10 +77,3 @@ def _input(call: ToolCall) -> Iterator[str]:
     found = input_paths(call.raw_input, True, has_texts=call.kind not in ("move", "delete"))
     yield from found.named[:INPUT_STRINGS]
     yield from (one.path for one in found.patched[:INPUT_STRINGS])
-
-
-def _real(roots: Roots, path: str) -> str | None:
-    """Return the real path, if it is in the session's directories."""
-    with suppress(NotAllowedError):
-        return roots.resolve(os.path.join(roots.directories[0], path))
-    return None

@@ -80,7 +80,7 @@ class Cancelling:
                 self._insist(peer, session_id, effect == "insist")
             case "end_rest" if not self._turns.cancel_rest(peer, session_id):
                 self._queue.give_up()
-            case "end_process":
+            case "end_process" if not self._turns.end_left():
                 self._spawn(self._end_process, peer, session_id)
 
     async def wait(self) -> None:

@@ -20,14 +20,14 @@ from acp_nvim.session.services import Services
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.transcript.session_messages import SessionMessages
 from acp_nvim.session.turn_changes import TurnChanges
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.roots import Roots, WatchedRoots
 
 
 class Conversation(PeerSession):
     """A conversation with an agent; `key` is the number by which the editor knows it.
 
     `author` is the name under which its changes are reviewed. The agent works below `roots`, from `place` on; its
-    changes are looked for below `reviewed`, which contains them.
+    changes are looked for in `reviewed`, which contains them (None: these), and the files outside that its calls name.
     """
 
     def __init__(
@@ -37,20 +37,23 @@ class Conversation(PeerSession):
         author: str,
         place: Place,
         roots: Roots,
-        reviewed: Roots,
+        reviewed: WatchedRoots | None,
         presenter: Presenter,
         services: Services,
     ) -> None:
-        self.key, self.agent, self.place, self.roots, self.reviewed = key, agent, place, roots, reviewed
+        self.key, self.agent, self.place, self.roots = key, agent, place, roots
+        self.reviewed = reviewed or WatchedRoots(roots.directories)
         self._services = services
         self.session_id: str | None = None
         self.peer: AgentPeer | None = None
         self.presenter = presenter
         presenter.is_replaying = lambda: self.is_replaying
         self.tasks = services.tasks.owned_by(self.on_bug)
-        self.changes = TurnChanges(key, author, reviewed, services.reviews, presenter, self.tasks)
+        self.changes = TurnChanges(key, author, self.reviewed, services.reviews, presenter, self.tasks)
         self.requests = AgentRequests(agent, roots, presenter, services, self.publish_status, self.changes)
+        self.changes.left.on_change = self.publish_status
         self.blocks = BlockCancelling(presenter, self.requests.terminals, self.at_work)
+        self.changes.named.on_outside = self.publish_status
         self.had_changes = False
         """Whether the editor was told of changes of it that are to be reviewed."""
         self.messages = SessionMessages(presenter, self.name_of)

@@ -48,8 +48,7 @@ class Session(ParentConversation):
         self.worktree: str | None = None
         self.states = StateMachine(self._act, self.publish_status)
         presenter = Presenter(key, place.cwd, services.editor, self.publish_status)
-        roots = Roots([place.cwd, *place.additional_directories])
-        super().__init__(key, agent, agent, place, roots, roots, presenter, services)
+        super().__init__(key, agent, agent, place, Roots(place.directories), None, presenter, services)
         services.reviews.on_trouble.append(self.changes.show_trouble)
         self.subagents = Subagents(self, services)
         self.queue = PromptQueue(self.presenter, journal)
@@ -74,9 +73,9 @@ class Session(ParentConversation):
     def state(self) -> State:
         """The state of the session as in `status()`, where a question to the user is `waiting`."""
         state = self.states.note_questions(self.turns.turn.requires_action or self.requests.waiting > 0)
-        if state == "cancelling" and not self.turns.turn.prompted:
-            return "background"
-        return PUBLIC.get(state, state)
+        is_own = state == "cancelling" and not self.turns.turn.prompted
+        is_own = is_own or (state == "idle" and bool(self.changes.left.shown))
+        return "background" if is_own else PUBLIC.get(state, state)
 
     def at_work(self) -> tuple[AgentPeer, str] | None:
         """Return the agent and the id of the session there; None if it is not open."""
@@ -230,7 +229,7 @@ class Session(ParentConversation):
     def _begin(self, peer: AgentPeer, session_id: str, opened: Opened) -> None:
         """Take over a session that was opened at the agent."""
         self.peer, self.session_id = peer, session_id
-        self.changes.work.process_started(peer.mark, peer.began)
+        self.changes.begin_agent(peer.pid, peer.mark, peer.began)
         self.changes.work.state = peer.state
         self.sign_in.done()
         self.requests.begin_agent(peer, self.connecting.fresh)
@@ -314,7 +313,7 @@ class Session(ParentConversation):
         """Whether anything is in progress that needs the agent."""
         goes_on = self.state in ("starting", "running", "background", "waiting") or self.queue.next is not None
         works = bool(self.turns.turn.background) or self.subagents.is_busy or self.after_turn.is_checking
-        return goes_on or works or self.requests.terminals.running
+        return goes_on or works or self.requests.terminals.running or self.changes.left.is_busy
 
     def on_gone(self, failure: Failure | None) -> None:
         """Handle the end of the agent; `failure` is None if we left it. While opening, `Connecting` reports it."""
@@ -394,6 +393,7 @@ class Session(ParentConversation):
             mcp=self.mcp.views,
             checks=self.after_turn.state,
             directories=self.roots.directories if self.states.now.wanted else [],
+            watched=self.reviewed.outside if self.states.now.wanted else [],
             asleep=self.states.now.base == "asleep",
             takes=PromptTypes(takes.image, takes.audio, takes.embedded_context) if takes else None,
         )

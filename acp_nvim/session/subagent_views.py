@@ -42,5 +42,6 @@ def status_of(child: Conversation, work: SubagentWork, title: str) -> events.Sta
         stop_reason=work.stop_reason,
         review=child.changes.counts,
         directories=child.roots.directories if child.is_open else [],
+        watched=child.reviewed.outside if child.is_open else [],
     )
     return msgspec.structs.replace(child.presenter.metadata.added_to(status), title=title)

@@ -143,6 +143,7 @@ class SubagentWork:
 
     def refuse(self) -> None:
         """Cancel its questions and commands: the user has cancelled it, or its parent."""
+        self._changes.left.note_cancel()
         self.is_cancelled = True
         self._requests.permissions.refusing = True
         self._requests.terminals.cancel_turn()
@@ -161,6 +162,7 @@ class SubagentWork:
         if self.runs:
             return
         self.runs, self.started, self.ended = True, time.time(), None
+        self._changes.left.turn_begins()
         self._presenter.close_calls("unfinished", self._requests.rejected)
         self._presenter.transcript.begin_turn(self._is_prompted)
         self._is_prompted = False

@@ -60,6 +60,7 @@ class Subagent(ParentConversation):
         super().__init__(key, parent.agent, self.author, parent.place, roots, parent.reviewed, presenter, services)
         self.session_id = session_id
         self.changes.log.parent = parent.changes.log
+        parent.changes.left.adopt(self.changes.left)
         self.changes.snapshot_wait = parent.changes.snapshot_wait
         self.requests.take_settings_of(parent.requests)
         self.requests.followed.is_quiet = True
@@ -136,7 +137,7 @@ class Subagent(ParentConversation):
             peer.router.odd(f"it announces the session {self.session_id!r} as a subagent, which is another session")
             return
         self.peer = peer
-        self.changes.work.process_started(peer.mark, peer.began)
+        self.changes.begin_agent(peer.pid, peer.mark, peer.began)
         self.requests.begin_agent(peer, fresh=True)
         peer.router.adopt(self.session_id, self, parent=self.parent.session_id)
         self.subagents.attach(peer)

@@ -136,8 +136,8 @@ class Turns:
         if continues:  # its work continues in the turn of the prompt, so nothing is settled
             self.turn.end("end_turn")
             self.presenter.metadata.end_turn()
+            self._changes.end(goes_on=True)  # first, so that the end of the turn comes with the beginning of that
             self.presenter.publish(events.TurnEnd(session=self._key, stop_reason="end_turn", background=True))
-            self._changes.end(goes_on=True)
         else:
             self.presenter.prompt(prompt)
         self.on_begin(prompt)
@@ -223,6 +223,7 @@ class Turns:
         With `continues` the agent works already: its calls and commands stay, its grants do not. `reported`: by a
         `state_update`. `of_checks`: its prompt tells what the checks have found after the last turn.
         """
+        self._changes.left.turn_begins()
         if not continues:
             self.presenter.close_calls("unfinished", self._requests.rejected, self.turn.background)
         if not prompted:
@@ -250,6 +251,7 @@ class Turns:
 
         A turn that the agent began by itself ends at once: in version 1 the agent does not report its end.
         """
+        self._changes.left.note_cancel()
         self._requests.permissions.refusing = True
         self._requests.terminals.cancel_turn()
         self._children.refuse()
@@ -270,11 +272,21 @@ class Turns:
         if commands:
             words = "1 command" if commands == 1 else f"{commands} commands"
             self.presenter.notice("info", f"Stopped: {words} that went on after the turn")
-        if not (self.turn.background or self._requests.waiting or commands or children):
+        left = self._changes.left.shown
+        for one in left:
+            self.presenter.notice("info", f"{one.words} still runs: the agent is asked again. :AcpCancel! ends it.")
+        if not (self.turn.background or self._requests.waiting or commands or children or left):
             return False
         peer.notify(*peer.dialect.cancel(session_id))
         self._requests.cancel_waiting(overrule=True)
         return True
+
+    def end_left(self) -> bool:
+        """End the commands that run on after their turns, by their processes; return False if there are none."""
+        found = [one for one in self._changes.left.with_children() if one.running]
+        for one in found:
+            self._tasks.spawn(one.end_all)
+        return bool(found)
 
     def take_state(self, news: updates.StateChanged) -> None:
         """Take a `state_update` of the agent: it may begin or end a turn."""
@@ -332,9 +344,9 @@ class Turns:
             self.presenter.metadata.end_turn,
             partial(self._settle, "cancelled" if stop_reason == "cancelled" else "unfinished"),
             partial(self._report_end, stop_reason),
+            partial(self._changes.end, goes_on=bool(self.turn.background)),
             partial(self.presenter.publish, ended),
             partial(self.presenter.publish, events.FilesMaybeChanged(session=self._key)),
-            partial(self._changes.end, goes_on=bool(self.turn.background)),
             partial(self.on_end, "cancelled" if self._requests.permissions.refusing else stop_reason),
             self.presenter.publish_status,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from typing import Final
 
@@ -11,9 +11,20 @@ import anyio
 import msgspec
 
 from acp_nvim.limits import COMPARE_SECONDS
-from acp_nvim.snapshots.directories import CLOCK_NS, Directories, Move, find_origins, inode_at, moved_files, parents
+from acp_nvim.snapshots.directories import (
+    CLOCK_NS,
+    Directories,
+    Move,
+    find_origins,
+    inode_at,
+    move_of,
+    moved_files,
+    parents,
+)
 from acp_nvim.snapshots.found_files import SecretFiles
+from acp_nvim.snapshots.newness import with_unknown
 from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, LEFT_OUT, TreeEditor, TreeEntry
+from acp_nvim.snapshots.permissions import PermissionTable, different, has_same_usual, with_numbers
 from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.snapshot import Blob, Changed, DirectoryMove, GitFailedError, GoneError, Snapshot, SnapshotError
 from acp_nvim.snapshots.store import Store
@@ -92,24 +103,35 @@ RENAMES: Final = 400
 """Maximum number of deleted and created files that are compared to find renames with edits: 2 s."""
 
 _RAW: Final = ("-r", "-z", "--raw", "--no-abbrev", "--no-rename-empty")
+GONE: Final = "what the files were is not known any more, because the repository was removed or replaced"
 
 Pair = tuple[Blob | None, Blob | None]
 
 
 async def changes(
-    store: Store, root: str, old: Snapshot, new: Snapshot, directories: Directories | None = None
+    store: Store,
+    root: str,
+    old: Snapshot,
+    new: Snapshot,
+    before: Mapping[str, Blob],
+    known: Collection[int],
+    directories: Directories | None = None,
+    past: Snapshot | None = None,
 ) -> tuple[list[Changed], Directories | None]:
     """Return the files that differ, by path, with renames; and the directories of `new`.
 
-    `directories` are those of `old`; None if they are not known: then renamed directories are not found.
+    `before` are known contents of files that were ignored, by absolute path; `known` are the inodes (modulo
+    2 ** 32) of files that were in `old`, perhaps under another name. `directories` are those of `old`; None if they
+    are not known: then renamed directories are not found. `past` is the snapshot at the beginning of the turn: what
+    its rules ignored is not new. Raises `SnapshotError`, `GoneError`.
     """
     if old.id == new.id:
-        return [], directories
+        return [], None if directories is None else await store.blocking(partial(directories.updated, new.time, ()))
     rows = list(_parse_raw(await _diff_trees(store, _RAW, old.id, new.id)))
     moves: dict[bytes, Move] = {}
     now = directories
     if directories is not None:
-        now, moves = await store.blocking(partial(_look_at_directories, directories, new, rows))
+        now, moves = await store.blocking(partial(_look_at_directories, store.trees, directories, old, new, rows))
     came = {row.path: row for row in rows}
     found = [
         Changed(
@@ -123,22 +145,30 @@ async def changes(
     ]
     rest = await _with_renames(store, root, old, new, _without_moved(rows, moves))
     rest = await store.blocking(partial(without_unchanged, store.trees, root, rest, old, new, directories))
+    earlier = [old] if past is None or past.time >= old.time else [past, old]
+    rest = await with_unknown(store, root, rest, earlier, new, before, known)
     return sorted([*found, *rest], key=lambda one: one.path), now
 
 
 def _look_at_directories(
-    old: Directories, new: Snapshot, rows: Sequence[_Row]
+    trees: TreeEditor, earlier: Directories, old: Snapshot, new: Snapshot, rows: list[_Row]
 ) -> tuple[Directories, dict[bytes, Move]]:
     """Return the directories of the new snapshot, and the files that came with a renamed one. Blocks.
 
-    Directories without a changed file are those of the old snapshot.
+    Directories without a changed file are those of the old snapshot. Adds `rows` for files that were made again, as
+    they were, where one was taken along.
     """
-    names = {name for row in rows for name in parents(row.path)}
-    directories = old.updated(new.time, {b"", *names})
+    names = {b"", *(name for row in rows for name in parents(row.path))}
+    directories = earlier.updated(new.time, names)
     created = [row.path for row in rows if row.after is not None]
-    origins = find_origins(old, directories, {os.path.dirname(path) for path in created})
-    gone = [row.path for row in rows if row.before is not None]
-    return directories, moved_files(origins, gone, created)
+    origins = find_origins(earlier, directories, {os.path.dirname(path) for path in created})
+    gone = {row.path for row in rows if row.before is not None}
+    for path in {move.old for move in map(partial(move_of, origins), created) if move is not None} - gone:
+        again = trees.find(old.id, path)
+        if again is not None and again.mode != DIRECTORY:
+            rows.append(_Row(path, again, again))
+            gone.add(path)
+    return directories.settled(earlier.inodes), moved_files(origins, gone, created)
 
 
 def _without_moved(rows: Sequence[_Row], moves: Mapping[bytes, Move]) -> list[_Row]:
@@ -161,7 +191,11 @@ async def _with_renames(store: Store, root: str, old: Snapshot, new: Snapshot, r
     created = {row.path: row.after for row in rows if row.before is None}
     if gone and created:
         trees = [await store.change(None, gone), await store.change(None, created)]
-        answer = await _diff_trees(store, [*_RAW, "-M", f"-l{RENAMES}"], trees[0] or EMPTY, trees[1] or EMPTY)
+        old_tree, new_tree = trees[0] or EMPTY, trees[1] or EMPTY
+        try:
+            answer = await _diff_trees(store, [*_RAW, "-M", f"-l{RENAMES}"], old_tree, new_tree)
+        except GoneError:  # what was only in the user's repository is lost: only exact renames are found
+            answer = await _diff_trees(store, [*_RAW, "-M100%"], old_tree, new_tree)
         rows = [row for row in rows if row.before is not None and row.after is not None]
         rows += _parse_raw(answer)
     return [
@@ -175,16 +209,58 @@ async def _with_renames(store: Store, root: str, old: Snapshot, new: Snapshot, r
     ]
 
 
-async def directories(store: Store, snapshot: Snapshot) -> list[bytes]:
-    """Return the names of all directories in a snapshot. Raises `SnapshotError`."""
-    words = ["ls-tree", "-r", "-d", "-z", "--name-only", snapshot.id]
+async def directories(store: Store, tree: str) -> list[bytes]:
+    """Return the names of all directories in a tree. Raises `SnapshotError`."""
+    words = ["ls-tree", "-r", "-d", "-z", "--name-only", tree]
     return (await store.git(words, env=store.borrowing)).split(b"\0")[:-1]
 
 
-async def find(store: Store, root: str, snapshot: Snapshot, path: str) -> Blob | None:
+async def with_permissions(
+    store: Store,
+    root: str,
+    changed: Sequence[Changed],
+    snapshots: tuple[Snapshot, Snapshot],
+    tables: tuple[PermissionTable, PermissionTable],
+) -> list[Changed]:
+    """Return the changes between two snapshots with the permissions of the files, and those of nothing else."""
+    found = []
+    for one in changed:
+        before = with_numbers(one.before, _relative(root, one.old_path or one.path), tables[0])
+        after = with_numbers(one.after, _relative(root, one.path), tables[1])
+        found.append(msgspec.structs.replace(one, before=before, after=after))
+    known = {_relative(root, path) for one in changed for path in (one.path, one.old_path) if path is not None}
+    for path, blob in await _with_other_permissions(store, snapshots[1], tables):
+        if path in known:
+            continue
+        before, after = (with_numbers(blob, path, table) for table in tables)
+        if before is not None and after is not None and before.has_other_mode(after):
+            found.append(Changed(os.path.join(root, os.fsdecode(path)), before, after))
+    return sorted(found, key=lambda one: one.path)
+
+
+async def _with_other_permissions(
+    store: Store, snapshot: Snapshot, tables: tuple[PermissionTable, PermissionTable]
+) -> list[tuple[bytes, Blob | None]]:
+    """Return the files of a snapshot whose permissions may differ, by path relative to the workspace."""
+    if has_same_usual(*tables):
+        paths = different(*tables)
+        entries = await store.find_all(snapshot.id, paths) if paths else []
+        return [(path, _found(entry, store.secrets)) for path, entry in zip(paths, entries, strict=True)]
+    # another host has found other ones to be usual: all files have to be compared
+    rows = await run_git(store.places.directory, ["ls-tree", "-r", "-z", snapshot.id], env=store.borrowing)
+    found = [row.partition(b"\t") for row in rows.split(b"\0")[:-1]]
+    modes = {path: words.decode().split(" ") for words, _, path in found}
+    return [(path, _blob(_entry(mode, oid), store.secrets)) for path, (mode, _, oid) in modes.items()]
+
+
+async def find(store: Store, root: str, snapshot: Snapshot, path: str, table: PermissionTable) -> Blob | None:
     """Return the blob under an absolute path in a snapshot; None when there was no file. Raises `SnapshotError`."""
-    entry = await store.find(snapshot.id, _relative(root, path))
-    return None if entry is None or entry.mode == DIRECTORY else _blob(entry, store.secrets)
+    relative = _relative(root, path)
+    return with_numbers(_found(await store.find(snapshot.id, relative), store.secrets), relative, table)
+
+
+def _found(entry: TreeEntry | None, secrets: SecretFiles) -> Blob | None:
+    return None if entry is None or entry.mode == DIRECTORY else _blob(entry, secrets)
 
 
 async def counts(store: Store, pairs: Sequence[Pair]) -> list[tuple[int, int] | None]:
@@ -208,8 +284,8 @@ async def _diff_trees(store: Store, how: Sequence[str], old: str, new: str) -> b
     except TimeoutError as error:
         raise SnapshotError(f"to compare took longer than {COMPARE_SECONDS:g} s") from error
     except GitFailedError as error:
-        if await store.missing([old, new]) or "unable to read" in str(error):
-            raise GoneError(str(error)) from error
+        if await store.missing([old, new]) or "unable to read" in error.said:
+            raise GoneError(GONE) from error
         raise
 
 

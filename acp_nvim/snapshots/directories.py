@@ -8,29 +8,42 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 import msgspec
 
 from acp_nvim.file_time import is_behind_link, last_change
+from acp_nvim.snapshots.birth import born
 
 CLOCK_NS: Final = 50_000_000
 """Nanoseconds by which the times of files may be behind the clock."""
+TICK_NS: Final = 10_000_000
+"""Nanoseconds between two times that the file system gives."""
+GONE_DIRECTORIES: Final = 1000
+"""Directories that have left their place of which the inodes are remembered."""
 LOOKED_AT_ENTRIES: Final = 1000
 """Entries of a directory among which an old one is looked for: 2 ms."""
 
 
 class Inode(msgspec.Struct, frozen=True):
-    """The identity of a directory, and the time of its last new, renamed or deleted entry (ns since 1970)."""
+    """The identity of a directory, the time of its last new, renamed or deleted entry, and that of its last change.
+
+    Times are in nanoseconds since 1970.
+    """
 
     device: int
     number: int
     modified: int = 0
+    changed: int = 0
 
     def is_same(self, other: Inode | None) -> bool:
         """Return whether both are the same directory, unless its number was given to a new one."""
         return other is not None and (self.device, self.number) == (other.device, other.number)
+
+
+UNSURE: Final = Inode(0, 0)
+"""Stands for a directory that has changed since the snapshot began, and is the same as no other."""
 
 
 class Placed(msgspec.Struct, frozen=True):
@@ -39,7 +52,7 @@ class Placed(msgspec.Struct, frozen=True):
     earliest: int
     latest: int
     is_move: bool
-    """Whether one of them had another place in the earlier snapshot."""
+    """Whether one of them was somewhere else before."""
 
 
 class ChangeTime(msgspec.Struct, frozen=True):
@@ -55,22 +68,39 @@ class ChangeTime(msgspec.Struct, frozen=True):
     other: int | None = None
 
 
-def change_time(path: str, earlier: Directories | None, since: int) -> ChangeTime:
+def change_time(
+    path: str, earlier: Directories | None, since: int, entered: Callable[[str], str] | None = None
+) -> ChangeTime:
     """Return when what is at an absolute path changed, as far as it is known. Blocks.
 
     `earlier` are the directories of the last snapshot, `since` its time in nanoseconds since 1970. A file that was not
-    touched since then, in a directory that was not there, changed when that directory came there.
+    touched since then, in a directory that was not there, changed when that directory came there. A rename that is
+    `entered` does not count: the function returns the present name of an earlier directory, both with a slash.
     """
     is_there = os.path.lexists(path)
     changed, size = last_change(path)
-    if is_there and is_behind_link(path):
+    if is_behind_link(path):
         is_there, changed, size = False, _link_time(path), None
-    placed = None if earlier is None else earlier.placed(path)
+    if earlier is None and is_there and changed < since:
+        return _with_directory(path, changed, size, since)
+    placed = None if earlier is None else earlier.placed(path, entered)
     if placed is None:
         return ChangeTime(changed, size, None if is_there else since)
     if not is_there or changed < placed.earliest:
         return ChangeTime(placed.latest, size, placed.earliest)
     return ChangeTime(changed, size, None, placed.latest if placed.is_move else None)
+
+
+def _with_directory(path: str, changed: int, size: int | None, since: int) -> ChangeTime:
+    """Return the time of an untouched file, if it is not known which directories there were.
+
+    It may have come with one that has changed since.
+    """
+    latest = 0
+    while (above := os.path.dirname(path)) != path:
+        path = above
+        latest = max(latest, last_change(path)[0])
+    return ChangeTime(latest, size, since) if latest >= since else ChangeTime(changed, size)
 
 
 def _link_time(path: str) -> int:
@@ -89,29 +119,62 @@ def _link_time(path: str) -> int:
 class Directories:
     """The directories below `root`, a real path, that a snapshot begun at `time` has; `inodes` by relative path."""
 
-    def __init__(self, root: str, time: int, inodes: Mapping[bytes, Inode]) -> None:
+    def __init__(
+        self, root: str, time: int, inodes: Mapping[bytes, Inode], gone: Mapping[tuple[int, int], bytes] | None = None
+    ) -> None:
         self.root = os.fsencode(root)
         self.time = time
         self.inodes = inodes
+        self._gone = gone or {}  # by device and number, those that the snapshots before had, and where
         self._paths: dict[tuple[int, int], bytes] | None = None
 
     @classmethod
     def look(cls, root: str, time: int, names: Iterable[bytes]) -> Directories:
         """Look at these directories (relative paths), and at `root` itself. Blocks."""
-        top = os.fsencode(root)
-        found = {name: inode for name in (b"", *names) if (inode := inode_at(os.path.join(top, name))) is not None}
-        return cls(root, time, found)
+        top = os.path.join(os.fsencode(root), b"")
+        found = {name: inode for name in (b"", *names) if (inode := inode_at(top + name)) is not None}
+        return cls(root, time, found).settled({})
+
+    def encode(self) -> bytes:
+        """Return the table as bytes, for another host."""
+        rows = (b"%d %d %d %s" % (one.device, one.number, one.modified, name) for name, one in self.inodes.items())
+        return b"\0".join(rows)
+
+    @classmethod
+    def decode(cls, root: str, time: int, data: bytes) -> Directories:
+        """Return what `encode` returned for. Raises `ValueError`."""
+        inodes: dict[bytes, Inode] = {}
+        for row in data.split(b"\0"):
+            device, number, modified, name = row.split(b" ", 3)
+            inodes[name] = Inode(int(device), int(number), int(modified))
+        return cls(root, time, inodes)
 
     def updated(self, time: int, names: Iterable[bytes]) -> Directories:
-        """Return the directories of the next snapshot, begun at `time`; others than `names` are the same. Blocks."""
-        inodes = dict(self.inodes)
-        for name in names:
-            inode = inode_at(self.path(name))
-            if inode is None:
-                inodes.pop(name, None)
-            else:
+        """Return the directories of the next snapshot, begun at `time`. Blocks.
+
+        Those that are not known for sure are looked at again; others than `names` are the same.
+        """
+        inodes, gone = dict(self.inodes), dict(self._gone)
+        for name in {*names, *(name for name, inode in self.inodes.items() if inode == UNSURE)}:
+            inode, left = inode_at(self.path(name)), inodes.pop(name, None)
+            if left is not None and left != UNSURE and not left.is_same(inode):
+                gone[left.device, left.number] = name
+            if inode is not None:
                 inodes[name] = inode
-        return Directories(os.fsdecode(self.root), time, inodes)
+        for number in list(gone)[: max(0, len(gone) - GONE_DIRECTORIES)]:
+            del gone[number]
+        return Directories(os.fsdecode(self.root), time, inodes, gone)
+
+    def settled(self, earlier: Mapping[bytes, Inode]) -> Directories:
+        """Return the same with the `earlier` ones for those that have changed since the snapshot began.
+
+        It may have had those, or others: `UNSURE` stands for these. The root itself is always the same.
+        """
+        inodes = dict(self.inodes)
+        for name, inode in self.inodes.items():
+            if name and inode.changed >= self.time:
+                inodes[name] = earlier.get(name, UNSURE)
+        return Directories(os.fsdecode(self.root), self.time, inodes, self._gone)
 
     def path(self, name: bytes) -> bytes:
         """Return the absolute path of a directory."""
@@ -123,22 +186,49 @@ class Directories:
             self._paths = {(one.device, one.number): name for name, one in self.inodes.items()}
         return self._paths.get((inode.device, inode.number))
 
-    def placed(self, path: str) -> Placed | None:
+    def came(self, path: str) -> bool:
+        """Return whether the directory at an absolute path had another place in a snapshot before this one. Blocks.
+
+        Scans have seen only half of such a move, and tell of none.
+        """
+        inode = inode_at(os.fsencode(path))
+        left = None if inode is None else self._gone.get((inode.device, inode.number))
+        return left is not None and self.path(left) != os.fsencode(path) and not self._is_new(os.fsencode(path))
+
+    def placed(self, path: str, entered: Callable[[str], str] | None = None) -> Placed | None:
         """Return when the directories above an absolute path, as they are now, came there since this snapshot.
 
-        None if they were there then, or if there are none. Blocks.
+        None if they were there then, or if there are none. Blocks. For `entered` see `change_time`.
         """
         latest, is_move = 0, False
         for name in self._above(path):
             inode = inode_at(self.path(name))
             if inode is None:
                 break
-            if inode.is_same(self.inodes.get(name)):
+            known = self.inodes.get(name)
+            if inode.is_same(known):
                 continue
             left = self.find(inode)
-            latest = max(latest, _latest_move(self.path(name), None if left is None else self.path(left)))
-            is_move = is_move or left is not None
+            left = None if left is not None and self._is_new(self.path(name)) else left
+            if left is not None and entered is not None and entered(self._slashed(left)) == self._slashed(name):
+                continue
+            came = _latest_move(self.path(name), None if left is None else self.path(left))
+            latest, has_come = max(latest, came), came >= self.time and self._is_older(name)
+            is_move = is_move or (known != UNSURE and (left is not None or has_come))
         return Placed(self.time - CLOCK_NS, latest, is_move) if latest >= self.time - CLOCK_NS else None
+
+    def _is_new(self, path: bytes) -> bool:
+        """Whether a directory was made since the snapshot: it may have got the inode number of another one."""
+        birth = born(path)
+        return birth is not None and birth >= self.time
+
+    def _is_older(self, name: bytes) -> bool:
+        """Whether a directory was there before the snapshot, outside or ignored."""
+        birth = born(self.path(name))
+        return birth is not None and birth < self.time - TICK_NS
+
+    def _slashed(self, name: bytes) -> str:
+        return os.path.join(os.fsdecode(self.path(name)), "")
 
     def _above(self, path: str) -> list[bytes]:
         """Return the names of the directories above an absolute path, the outermost first; none outside of `root`."""
@@ -154,7 +244,25 @@ def inode_at(path: bytes) -> Inode | None:
         return None
     if not stat.S_ISDIR(status.st_mode):
         return None
-    return Inode(status.st_dev, status.st_ino, status.st_mtime_ns)
+    return Inode(status.st_dev, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def is_torn(paths: Iterable[bytes], root: str, since: int) -> bool:
+    """Return whether names have changed since a snapshot began that has found these absolute paths changed. Blocks.
+
+    That are the names of all files beside them, and above them up to `root`. Such a snapshot may have what was renamed
+    at both places, or at none.
+    """
+    seen = {os.path.dirname(os.fsencode(root))}
+    for path in paths:
+        while (path := os.path.dirname(path)) not in seen:
+            seen.add(path)
+            try:
+                if os.lstat(path).st_mtime_ns >= since:
+                    return True
+            except OSError:
+                pass  # the one above has changed
+    return False
 
 
 def parents(name: bytes) -> list[bytes]:
@@ -178,8 +286,9 @@ def _latest_move(path: bytes, left: bytes | None) -> int:
 def find_origins(old: Directories, new: Directories, names: Iterable[bytes]) -> dict[bytes, bytes | None]:
     """Return where the directories `names` of `new` were in `old`; None for new ones. Blocks.
 
-    An inode's number may be given to a new directory: it is the same one only if it has old entries, or has kept the
-    time of its last entry, or if nothing is at its earlier place any more.
+    An inode's number may be given to a new directory: it is the same one only if it was not born since, where that is
+    known, and has old entries, or has kept the time of its last entry, or was born before that time, or if nothing is
+    at its earlier place any more.
     """
     found: dict[bytes, bytes | None] = {b"": b""}
     for name in sorted({part for one in names for part in (*parents(one), one)}, key=lambda one: one.count(b"/")):
@@ -195,11 +304,17 @@ def find_origins(old: Directories, new: Directories, names: Iterable[bytes]) -> 
 
 
 def _has_moved(old: Directories, inode: Inode, origin: bytes, name: bytes) -> bool:
-    there = inode_at(old.path(origin))
+    left = old.path(origin)
+    there = None if is_behind_link(os.fsdecode(left)) else inode_at(left)
     if there is not None and there.is_same(inode):
         return False  # another name of it: a mount, or one with other letters that the file system takes for the same
+    birth = born(old.path(name))
+    if birth is not None and birth >= old.time:
+        return False  # a new one, which has got the number
     if there is None or inode.modified == old.inodes[origin].modified:
         return True
+    if birth is not None and birth <= old.inodes[origin].modified:
+        return True  # it was there when an entry was made in it
     try:
         with os.scandir(old.path(name)) as entries:
             for _, entry in zip(range(LOOKED_AT_ENTRIES), entries, strict=False):
@@ -225,23 +340,24 @@ def moved_files(
     """Return the files that came with a renamed directory, by their new path.
 
     `gone` are paths whose earlier content is not there any more, `created` those with a content that was not there; a
-    path may be both. What was at the new path must have moved, too: otherwise it would be lost.
+    path may be both. What was in a directory of the new name must have moved, too: otherwise it would be lost.
     """
     gone, found = set(gone), {}
     for path in (created := set(created)):
-        move = _move_of(origins, path)
+        move = move_of(origins, path)
         if move is not None and move.old in gone:
             found[path] = move
     while True:
-        sources = {move.old for move in found.values()}
-        lost = [path for path in found if path in gone and path not in sources]
-        if not lost:
+        left = {move.directory_old for move in found.values()}  # what is gone from these was deleted elsewhere
+        lost = [names for names in map(parents, gone - {move.old for move in found.values()}) if left.isdisjoint(names)]
+        names = {name for above in lost for name in above} & {move.directory_new for move in found.values()}
+        if not names:
             return found
-        for path in lost:
-            del found[path]
+        found = {path: move for path, move in found.items() if move.directory_new not in names}
 
 
-def _move_of(origins: Mapping[bytes, bytes | None], path: bytes) -> Move | None:
+def move_of(origins: Mapping[bytes, bytes | None], path: bytes) -> Move | None:
+    """Return how a file came to a path with its directory; None if that is new, or was there. See `find_origins`."""
     directory, name = os.path.split(path)
     origin = origins.get(directory)
     if origin is None or origin == directory:

@@ -16,6 +16,7 @@ from acp_nvim.lazy import pattern
 from acp_nvim.process import umask
 from acp_nvim.snapshots.objects import BLOB, EXECUTABLE, FILE, LEFT_OUT, SYMLINK, LooseObjects, TreeEntry, object_id
 from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.workspace.permissions import number_of
 from acp_nvim.workspace.regular_files import READ_NOW, read_regular
 
 SNAPSHOT_FILE_BYTES: Final = 32 * 1024 * 1024
@@ -42,6 +43,10 @@ class FoundFile(msgspec.Struct, frozen=True):
     """Whether it is a regular file that only its owner may read."""
     is_secret: bool = False
     """Whether its content is kept in memory only, and left out of trees."""
+    permissions: int | None = None
+    """The permission number of a regular file."""
+    changed: int = 0
+    """When its status changed last, in nanoseconds since 1970."""
 
 
 def inspect(top: bytes, paths: Iterable[bytes]) -> list[FoundFile]:
@@ -69,12 +74,26 @@ def _inspect(top: bytes, path: bytes) -> FoundFile:
     kept = is_link or (not is_too_large(status.st_size) and os.access(full, os.R_OK))
     mode = EXECUTABLE if status.st_mode & stat.S_IXUSR else FILE
     is_private = is_file and not status.st_mode & 0o077
-    return FoundFile(path, key, status.st_size, None if kept else _left_out(key), mode=mode, is_private=is_private)
+    return FoundFile(
+        path,
+        key,
+        status.st_size,
+        None if kept else _left_out(key),
+        mode=mode,
+        is_private=is_private,
+        permissions=number_of(status) if is_file else None,
+        changed=status.st_ctime_ns,
+    )
 
 
 def _key(status: os.stat_result) -> str:
     kind = "l" if stat.S_ISLNK(status.st_mode) else "x" if status.st_mode & stat.S_IXUSR else "f"
     return f"{kind} {status.st_dev} {status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+
+
+def inode_of(key: str) -> int | None:
+    """Return the number of the file with that key, modulo 2 ** 32 as git's indexes have it; None for no file."""
+    return int(key.split(" ")[2]) % (1 << 32) if key else None
 
 
 def as_secret(found: FoundFile) -> FoundFile:
@@ -169,6 +188,12 @@ class SecretFiles:
     def is_secret(self, path: str) -> bool:
         """Whether the file at that absolute path is secret, by its name or as a snapshot found it."""
         return path in self._paths or looks_secret(os.fsencode(path))
+
+    def note_private(self, path: str) -> None:
+        """Note that the file at that absolute path is secret, if only its owner may read it. Blocks."""
+        top, name = os.path.split(os.fsencode(path))
+        if private_ones(inspect(top, [name])):
+            self._paths.add(path)
 
     def remember(self, top: bytes, found: Iterable[FoundFile]) -> None:
         """Remember the contents of files that a tree has as left out. Blocks."""

@@ -9,23 +9,35 @@ import struct
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
+from acp_nvim.lazy import pattern
 from acp_nvim.process.git import Output
 from acp_nvim.snapshots.objects import DIRECTORY
 from acp_nvim.snapshots.run_git import run_git, together
 from acp_nvim.snapshots.snapshot import TOO_MANY, GitFailedError, LimitError
 from acp_nvim.snapshots.store import Store
-from acp_nvim.snapshots.users_index import Examined, UsersIndex
+from acp_nvim.snapshots.users_index import Examined, UsersIndex, plain_files
 
 ADDED_FILES: Final = 2500
 """Files added to an index by one git: about 1 s of work, which is lost when git is stopped."""
 
 BULK_SINCE: Final = (2, 37)
 """The first git version whose `update-index` writes all big files of one call into one pack."""
+
+
+FEW_PATHS: Final = 500
+"""Paths that are passed to git; of more, the whole index is listed."""
+
+_INODE: Final = pattern(rb"^  dev: \d+\tino: (\d+)$", re.MULTILINE)
+
+
+Look = Callable[[Sequence[bytes]], None]
+"""A function that looks at directories, and blocks."""
 
 
 class Differences(msgspec.Struct, frozen=True):
@@ -74,23 +86,36 @@ class Index:
         except (OSError, struct.error):
             return 0
 
-    async def take_over(self, users: UsersIndex, room: int, is_ours: Callable[[bytes], bool]) -> Differences | None:
+    async def take_over(
+        self, users: UsersIndex, room: int, is_ours: Callable[[bytes], bool], look: Look
+    ) -> Differences | None:
         """Copy the user's index, and return the `differences` from it; None when that cannot be used.
 
-        `room` is the maximum number of new files. Raises `SnapshotError`.
+        `room` is the maximum number of new files. `look` is called in a thread beside git, with the directories if the
+        index names them. Raises `SnapshotError`.
         """
         if not await self._store.blocking(users.copy):
             return None
         try:
-            return await self._make_ours(users, room, is_ours)
+            return await self._make_ours(users, room, is_ours, look)
         except GitFailedError:
             self.own.unlink(missing_ok=True)
             return None
 
-    async def _make_ours(self, users: UsersIndex, room: int, is_ours: Callable[[bytes], bool]) -> Differences:
+    async def _make_ours(
+        self, users: UsersIndex, room: int, is_ours: Callable[[bytes], bool], look: Look
+    ) -> Differences:
         """Compare the files before the copy is examined: usually nothing has to be repaired."""
-        plain, names, staged = await together(
-            lambda: users.is_plain(self._private), lambda: self.differences(room), users.staged
+
+        def look_at_directories() -> None:
+            if users.directories is not None:
+                look(users.directories)
+
+        plain, names, staged, _ = await together(
+            lambda: users.is_plain(self._private),
+            lambda: self.differences(room),
+            users.staged,
+            partial(self._store.blocking, look_at_directories),
         )
         converts = await users.converts(names.others)
         examined = Examined([], [])
@@ -108,26 +133,41 @@ class Index:
         """Compare the index with the files; `room` is the maximum number of new files. Raises `SnapshotError`."""
         others = Output(room, of_names=True)
 
-        async def ask(*words: str, output: Output | None = None) -> list[bytes]:
-            options = ["-c", f"core.excludesFile={self.excludes}", *words, "-z", "--"]
-            options += [os.fsdecode(self._within)] if self._within else []
-            return (await self._git(options, reads=True, output=output)).split(b"\0")[:-1]
-
         async def ask_changed() -> list[bytes]:
             if await self._store.blocking(self._number_of_files) is None:  # most first snapshots: nothing has changed
                 return []
             # without the option git runs `git status` in submodules, which the copy of the user's index has at first
-            return await ask("diff-files", "--name-only", "--ignore-submodules=all")
+            return await self._list("diff-files", "--name-only", "--ignore-submodules=all")
 
         async def ask_others() -> list[bytes]:
             if await self._store.blocking(self._is_empty):
                 return []
-            return await ask("ls-files", "--others", "--exclude-standard", output=others)
+            return await self._list("ls-files", "--others", "--exclude-standard", output=others)
 
         changed, new = await together(ask_changed, ask_others)
         if others.full:
             raise LimitError(TOO_MANY)
         return Differences(changed, new)
+
+    async def ignored(self) -> list[bytes]:
+        """Return what is not in the index, and ignored; a directory that is ignored as a whole ends with a slash.
+
+        Takes as long as finding new files. Raises `SnapshotError`.
+        """
+        if await self._store.blocking(self._is_empty):
+            return []
+        return await self._list("ls-files", "--others", "--ignored", "--exclude-standard", "--directory")
+
+    async def inodes(self, paths: Sequence[bytes]) -> set[int]:
+        """Return the numbers, modulo 2 ** 32, of the files that the index has under these paths."""
+        wanted = [os.fsdecode(path) for path in paths] if len(paths) <= FEW_PATHS else []
+        words = ["ls-files", "-z", "--debug", "--", *wanted]
+        return {int(number) for number in _INODE.findall(await self._git(words, reads=True))}
+
+    async def _list(self, *words: str, output: Output | None = None) -> list[bytes]:
+        options = ["-c", f"core.excludesFile={self.excludes}", *words, "-z", "--"]
+        options += [os.fsdecode(self._within)] if self._within else []
+        return (await self._git(options, reads=True, output=output)).split(b"\0")[:-1]
 
     def _is_empty(self) -> bool:
         """Return whether the inspected part of the work tree has no files that git would look at. Blocks."""
@@ -136,6 +176,22 @@ class Index:
                 return all(entry.name == b".git" for entry in entries)
         except OSError:
             return False  # git says what is wrong
+
+    async def names(self) -> list[bytes]:
+        """Return the inspected files in the index. Raises `SnapshotError`."""
+        within = [os.fsdecode(self._within)] if self._within else []
+        return (await self._git(["ls-files", "-z", "--", *within], reads=True)).split(b"\0")[:-1]
+
+    def names_of_few(self, most: int) -> list[bytes] | None:
+        """Return the same without git; None if there are more than `most` files, or only git can tell. Blocks."""
+        try:
+            if self._number_of_files() not in range(1, most + 1):
+                return None
+            found = plain_files(self.own.read_bytes(), ())
+        except OSError:
+            return None
+        below = self._within + b"/" if self._within else b""
+        return None if found is None else [path for path in found.names if path.startswith(below)]
 
     async def tree(self) -> str | None:
         """Return the tree of the files in the index; None when there is none."""

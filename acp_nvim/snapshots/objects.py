@@ -141,14 +141,14 @@ class TreeEditor:
         return entry
 
     def change(self, base: str | None, changes: Mapping[bytes, TreeEntry | None]) -> str | None:
-        """Return the id of `base` with these paths changed; None removes a path. A tree without files is None."""
+        """Return the id of `base` with these paths changed; None removes a file. A tree without files is None."""
         tree = parse_tree(self._read(base)) if base else {}
         own, below = _by_name(changes)
         for name, entry in own.items():
-            if entry is None:
-                tree.pop(name, None)
-            else:
+            if entry is not None:
                 tree[name] = entry
+            elif name in tree and tree[name].mode != DIRECTORY:  # else the file that was there has become one
+                del tree[name]
         for name, deeper in below.items():
             if own.get(name) is None:  # a file has nothing below it
                 self._edit_below(tree, name, deeper)

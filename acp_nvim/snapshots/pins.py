@@ -56,13 +56,20 @@ _SAME_END: Final = b"-" * 16
 would not find the versions of a file."""
 
 
-async def hold(store: Store, name: str, blobs: Iterable[str], trees: Sequence[str]) -> None:
-    """Keep these objects until `name` is released. Raises `SnapshotError`, `GoneError`."""
+async def hold(store: Store, name: str, blobs: Iterable[str], trees: Sequence[str], *, whole: bool = True) -> None:
+    """Keep these objects until `name` is released; without `whole`, those that are not lost.
+
+    Raises `SnapshotError`, `GoneError`.
+    """
     # files left out have no objects, and secret ones are in memory only
     kept = [oid for oid in blobs if oid and oid not in store.secrets]
     wanted = {**dict.fromkeys(kept, FILE), **dict.fromkeys(trees, DIRECTORY)}
     missing = await store.missing(list(wanted))
-    if missing:  # a ref to a missing object would make every cleaning fail
+    if missing and not whole:
+        lost = set(missing)
+        kept, trees = [oid for oid in kept if oid not in lost], [oid for oid in trees if oid not in lost]
+        wanted = {oid: mode for oid, mode in wanted.items() if oid not in lost}
+    elif missing:  # a ref to a missing object would make every cleaning fail
         raise GoneError(f"the object {missing[0]} is not in the shadow repository")
     await store.copy(kept, trees)  # the user may clean or remove the repository that has them
     await store.blocking(partial(_write_ref, store, _ref(store, name), wanted))

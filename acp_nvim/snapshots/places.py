@@ -64,6 +64,8 @@ class Places:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.objects = directory / "objects"
+        self.kept = directory / "kept" / "objects"
+        """Copies of the user's objects, which no cleaning of ours takes for its own."""
         self.held = directory / "refs" / "held"
         self.attributes = directory / "attributes"
         """A git directory without objects, with which git reads the user's attributes; ours disable all of them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,8 @@ from acp_nvim.limits import GIT_ERROR_CHARS
 from acp_nvim.process import git
 from acp_nvim.process.git import Output
 from acp_nvim.snapshots.snapshot import GitFailedError, SnapshotError
+
+log = logging.getLogger(__name__)
 
 GIT_NICENESS: Final = 10
 """Niceness of git: on a busy machine the host waits half as long for its turn, git takes 20 % longer."""
@@ -94,7 +97,9 @@ def _failure(arguments: Sequence[str], code: int, said: bytes) -> SnapshotError:
     if any(sign in words for sign in _FULL) and not any(sign in words for sign in _NOT_ALLOWED):
         return SnapshotError(NO_SPACE)
     command = next((word for word in arguments if not word.startswith("-") and "=" not in word), "")
-    return GitFailedError(f"git {command} failed with code {code}: {words[:GIT_ERROR_CHARS]}", code)
+    if words:
+        log.info("git %s failed with code %d: %s", command, code, words[:GIT_ERROR_CHARS])
+    return GitFailedError(f"git {command} failed with code {code}; :AcpLog has its words", code, words)
 
 
 def _environment(directory: Path, work_tree: str | None, extra: Mapping[str, str]) -> dict[str, str]:

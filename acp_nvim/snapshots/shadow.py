@@ -5,23 +5,29 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 import anyio
+import msgspec
 
 from acp_nvim.snapshots import comparing, pins
 from acp_nvim.snapshots.blocking import Blocking
-from acp_nvim.snapshots.directories import CLOCK_NS, Directories
+from acp_nvim.snapshots.directories import CLOCK_NS, Directories, is_torn
+from acp_nvim.snapshots.first_directories import FirstDirectories
+from acp_nvim.snapshots.ignored_files import IgnoredFiles
+from acp_nvim.snapshots.kept_objects import KeptObjects
 from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, FILE, LEFT_OUT, TreeEntry
+from acp_nvim.snapshots.permissions import PermissionTable, decode
 from acp_nvim.snapshots.pins import ReaderWriterLock
-from acp_nvim.snapshots.snapshot import Blob, Changed, GitFailedError, LimitError, Snapshot, SnapshotError
+from acp_nvim.snapshots.run_git import together
+from acp_nvim.snapshots.snapshot import Blob, Changed, GitFailedError, GoneError, LimitError, Snapshot, SnapshotError
 from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.users_repository import enclosing
-from acp_nvim.snapshots.work_tree import WorkspaceScanner
+from acp_nvim.snapshots.workspace_scanner import WorkspaceScanner
 
 SNAPSHOT_SECONDS: Final = 60.0
 """Time limit in seconds for a snapshot; the first of 100,000 files takes a third of it."""
@@ -29,6 +35,18 @@ SNAPSHOT_RETRY_SECONDS: Final = 600.0
 """Time in seconds before a workspace beyond a limit is tried again: its ignore rules may have changed."""
 FRESH_SECONDS: Final = 600.0
 """Time in seconds for which a cleaning keeps contents and trees that nothing holds."""
+
+
+MANY_FRESH: Final = 1000
+"""Contents and trees that nothing holds, of which the old ones are forgotten."""
+
+
+RETAKE_NS: Final = 500_000_000
+"""For how long a snapshot is taken again, in nanoseconds, while files get other names all the time."""
+
+
+KEPT_TABLES: Final = 20
+"""Snapshots whose directories are stored for other hosts, of which the ids are known: those of running turns."""
 
 
 class Shadow:
@@ -41,42 +59,130 @@ class Shadow:
         self.root = root
         self._store = Store(directory)
         self._scanner = WorkspaceScanner(self._store, root, [*private, os.path.realpath(directory)])
+        self._ignored = IgnoredFiles(self._store.loose)
+        self._kept = KeptObjects(self._store)
         self._lock = ReaderWriterLock()
         self._blocking = Blocking(root)
         self._taking = anyio.Lock()
+        self._looking = anyio.Lock()
         self._refused: tuple[float, str] | None = None
         self._fresh: dict[str, tuple[int, float]] = {}  # not held yet: modes and times by id
         self._last: Snapshot | None = None
+        self._past: Snapshot | None = None  # at the beginning of the turn
         self._directories: dict[Snapshot, Directories] = {}  # of the snapshots that may be compared next
+        self._kept_directories: dict[Snapshot, str] = {}
+        self._tables: list[tuple[str, PermissionTable]] = []
         self._cleaning = anyio.CancelScope()
 
-    async def take(self) -> Snapshot:
-        """Take a snapshot of all files. Raises `SnapshotError`."""
+    async def take(self, past: Snapshot | None = None) -> Snapshot:
+        """Take a snapshot of all files. Raises `SnapshotError`.
+
+        It includes files that are ignored now, but were not at the snapshot `past`, an earlier one of this host.
+        """
         self._cleaning.cancel()  # it can be done later
         async with self._taking, self._lock.use():
             if self._refused is not None and anyio.current_time() < self._refused[0]:
                 raise LimitError(self._refused[1])
             try:
                 with anyio.fail_after(SNAPSHOT_SECONDS):
-                    snapshot = await self._take_watched()
+                    snapshot = await self._take_watched(past)
             except TimeoutError as error:
                 raise self._refuse(f"it took longer than {SNAPSHOT_SECONDS:g} s") from error
             except LimitError as error:
                 raise self._refuse(str(error)) from error
+            directories = self._directories.pop(snapshot, None)  # of a first snapshot
+            snapshot = msgspec.structs.replace(snapshot, permissions=await self._store_table())
+            if directories is not None:
+                self._directories[snapshot] = directories
             self._fresh[snapshot.id] = (DIRECTORY, anyio.current_time())
-            self._last = snapshot
-            if not self._directories:
-                self._directories[snapshot] = await self._look_at_directories(snapshot)
+            self._fresh[snapshot.rules] = (FILE, anyio.current_time())
+            if len(self._fresh) > MANY_FRESH:
+                self._drop_old_fresh()
+            self._last, self._past = snapshot, past
             return snapshot
-
-    async def _look_at_directories(self, snapshot: Snapshot) -> Directories:
-        """Look at all directories of a snapshot; the later ones are looked at as far as files in them differ."""
-        names = await comparing.directories(self._store, snapshot)
-        return await self._store.blocking(partial(Directories.look, self.root, snapshot.time, names))
 
     def directories(self, snapshot: Snapshot) -> Directories | None:
         """Return the directories of a snapshot; None if they are not known: it is another host's, or an old one."""
         return self._directories.get(snapshot)
+
+    async def keep_directories(self, snapshot: Snapshot) -> str:
+        """Store the directories of a snapshot for `take_directories` of another host; return their id.
+
+        "" if they are not known. Raises `SnapshotError`.
+        """
+        if snapshot not in self._kept_directories:
+            found = self._directories.get(snapshot)
+            if found is None:
+                return ""
+            [oid] = await self.store([await self._store.blocking(found.encode)])
+            self._kept_directories[snapshot] = oid
+            while len(self._kept_directories) > KEPT_TABLES:
+                del self._kept_directories[next(iter(self._kept_directories))]
+        return self._kept_directories[snapshot]
+
+    async def take_directories(self, snapshot: Snapshot, oid: str) -> None:
+        """Read the directories of a snapshot of another host, if they are kept; "" if they are not."""
+        if not oid:
+            return
+        with suppress(SnapshotError, ValueError):
+            [data] = await self.read([oid])
+            found = await self._store.blocking(partial(Directories.decode, self.root, snapshot.time, data))
+            self._directories[snapshot] = found
+
+    async def remember_ignored(self) -> None:
+        """Remember the contents of ignored files for when they are not ignored any more.
+
+        Takes as long as finding new files, and reads those that have changed. Raises `SnapshotError`.
+        """
+        async with self._lock.use():
+            paths = await self._scanner.ignored_files()
+            await self._store.blocking(partial(self._ignored.renew, paths))
+
+    async def keep_objects(self, room: int) -> bool:
+        """Copy what is only in the user's repository, for when that is removed, if it takes at most `room` bytes.
+
+        Return whether all of the last snapshot is kept. Raises `SnapshotError`.
+        """
+        if self._last is None:
+            return False
+        async with self._lock.use():
+            return await self._kept.keep(self._last.id, room)
+
+    @property
+    def too_many_hidden(self) -> list[str]:
+        """Paths of directories that the last snapshot left out: new rules ignore them, and they have many new files."""
+        return list(self._scanner.too_many)
+
+    async def look_at_permissions(self) -> None:
+        """Look at the permissions of all files, which the first snapshot of a large workspace has no time for.
+
+        Does nothing when they are known. Raises `SnapshotError`.
+        """
+        async with self._looking, self._lock.use():
+            since = 0 if self._last is None else self._last.time - CLOCK_NS
+            for work_tree in self._scanner.unseen():
+                found = await self._scanner.read_permissions(work_tree, since)
+                async with self._taking:
+                    await self._scanner.all_read(work_tree, found)
+
+    async def _store_table(self) -> str:
+        """Return the id of the present table of permissions, which is stored if it is new."""
+        table = self._scanner.permissions.table
+        if not self._tables or self._tables[-1][1] is not table:
+            [oid] = await self._store.write([await self._store.blocking(table.encode)])
+            self._tables = [*self._tables[-2:], (oid, table)]
+        oid = self._tables[-1][0]
+        self._fresh[oid] = (FILE, anyio.current_time())
+        return oid
+
+    async def _table(self, snapshot: Snapshot) -> PermissionTable:
+        """Return the permissions of the files of a snapshot, as far as they are known."""
+        found = next((table for oid, table in self._tables if oid == snapshot.permissions), None)
+        if found is None and snapshot.permissions:
+            with suppress(GoneError, ValueError):
+                [data] = await self._store.read([snapshot.permissions])
+                found = await self._store.blocking(partial(decode, data))
+        return self._scanner.permissions.completed(found or PermissionTable())
 
     async def before(self, snapshot: Snapshot, moment: int) -> Snapshot:
         """Return the latest snapshot as of `moment`, a time in nanoseconds since 1970 while it was taken.
@@ -90,7 +196,7 @@ class Shadow:
             start = len(os.path.join(os.fsencode(self.root), b""))
             tree = await self._store.change(snapshot.id, {path[start:]: entry for path, entry in unknown.items()})
             self._fresh[tree or EMPTY] = (DIRECTORY, anyio.current_time())
-            return Snapshot(tree or EMPTY, snapshot.time)
+            return msgspec.structs.replace(snapshot, id=tree or EMPTY)
 
     async def changes(self, old: Snapshot, new: Snapshot) -> list[Changed]:
         """Return the files that differ, by path, with renames. Raises `SnapshotError`, `GoneError`.
@@ -98,15 +204,25 @@ class Shadow:
         Of snapshots of this host the renamed directories are known, if one is compared with the next.
         """
         async with self._lock.use():
-            known = self._directories.get(old)
-            found, now = await comparing.changes(self._store, self.root, old, new, known)
+            known, past = self._directories.get(old), self._past
+            found, now = await comparing.changes(
+                self._store,
+                self.root,
+                old,
+                new,
+                self._ignored.at(old.time if past is None else min(old.time, past.time)),
+                self._scanner.known,
+                known,
+                past,
+            )
             if now is not None and known is not None:
                 self._directories = {old: known, new: now}
-            return found
+            tables = await self._table(old), await self._table(new)
+            return await comparing.with_permissions(self._store, self.root, found, (old, new), tables)
 
     async def find(self, snapshot: Snapshot, path: str) -> Blob | None:
         """Return the file at that absolute path in a snapshot. Raises `SnapshotError`, `GoneError`."""
-        return await comparing.find(self._store, self.root, snapshot, path)
+        return await comparing.find(self._store, self.root, snapshot, path, await self._table(snapshot))
 
     async def counts(self, pairs: Sequence[tuple[Blob | None, Blob | None]]) -> list[tuple[int, int] | None]:
         """Return added and removed lines for each pair (before, after); None when it is not text, or not kept.
@@ -132,15 +248,24 @@ class Shadow:
         """Whether the content of that file must not be stored."""
         return self._store.secrets.is_secret(path)
 
+    def note_private(self, path: str) -> None:
+        """Take a file outside of the workspace for secret from now on, if only its owner may read it. Blocks."""
+        self._store.secrets.note_private(path)
+
     def remember(self, data: bytes) -> bool:
         """Keep the content of a secret file in memory; False when it does not fit."""
         return self._store.secrets.put(data) is not None
 
-    async def hold(self, name: str, oids: Sequence[str], snapshots: Sequence[Snapshot]) -> None:
-        """Keep these until `name` is released, or held again with others. Raises `SnapshotError`, `GoneError`."""
+    async def hold(self, name: str, oids: Sequence[str], snapshots: Sequence[Snapshot], *, whole: bool = True) -> None:
+        """Keep these until `name` is released, or held again with others; without `whole`, those that are not lost.
+
+        Raises `SnapshotError`, `GoneError`.
+        """
         trees = [snapshot.id for snapshot in snapshots]
+        beside = [oid for snapshot in snapshots for oid in (snapshot.rules, snapshot.permissions) if oid]
+        oids = [*oids, *beside]
         async with self._lock.use():
-            await pins.hold(self._store, name, oids, trees)
+            await pins.hold(self._store, name, oids, trees, whole=whole)
             for oid in (*oids, *trees):
                 self._fresh.pop(oid, None)
 
@@ -162,29 +287,41 @@ class Shadow:
             async with self._taking, self._lock.alone():
                 size = await self._size()
                 if size > min(max_bytes, await self._store.blocking(self._store.places.worth_cleaning)):
-                    await self._clean()
+                    await self._alone(self._clean)
                     size = await self._size()
+                if await self._store.blocking(self._kept.are_outgrown):
+                    await self._alone(partial(self._store.blocking, self._kept.drop))
                 return size <= max_bytes
         return False
 
     async def _clean(self) -> None:
+        await self._store.blocking(self._store.places.forget_saved)
+        await pins.clean(self._store, self._in_use())
+        size = await self._size()
+        await self._store.blocking(partial(self._store.places.was_cleaned, size))
+        await self._scanner.save()
+
+    async def _alone(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Call `act` unless another host uses the repository."""
         try:
             if await self._store.blocking(self._store.places.alone):
-                await self._store.blocking(self._store.places.forget_saved)
-                await pins.clean(self._store, self._in_use())
-                size = await self._size()
-                await self._store.blocking(partial(self._store.places.was_cleaned, size))
-                await self._scanner.save()
+                await act()
         finally:
             with anyio.CancelScope(shield=True):
                 await self._store.blocking(self._store.places.share)
 
     def _in_use(self) -> dict[str, int]:
         """Return what must stay although no name holds it: modes by id."""
+        self._drop_old_fresh()
+        last = [self._last] if self._last is not None else []
+        trees = self._scanner.indexed() + [one.id for one in last]
+        files = [*self._ignored.oids, *(oid for oid, _ in self._tables), *(one.rules for one in last if one.rules)]
+        used = {oid: mode for oid, (mode, _) in self._fresh.items()}
+        return used | dict.fromkeys(files, FILE) | dict.fromkeys(trees, DIRECTORY)
+
+    def _drop_old_fresh(self) -> None:
         since = anyio.current_time() - FRESH_SECONDS
         self._fresh = {oid: one for oid, one in self._fresh.items() if one[1] > since}
-        trees = self._scanner.indexed() + ([self._last.id] if self._last is not None else [])
-        return {oid: mode for oid, (mode, _) in self._fresh.items()} | dict.fromkeys(trees, DIRECTORY)
 
     async def _size(self) -> int:
         return await self._store.blocking(partial(pins.size, self._store.places.objects))
@@ -197,7 +334,7 @@ class Shadow:
         self._refused = (anyio.current_time() + SNAPSHOT_RETRY_SECONDS, why)
         return LimitError(why)
 
-    async def _take_watched(self) -> Snapshot:
+    async def _take_watched(self, past: Snapshot | None) -> Snapshot:
         """Take a snapshot; fail when git waits for a file that blocks."""
         await self._store.blocking(self._blocking.check)
         repository = await self._store.blocking(partial(enclosing, self.root))
@@ -205,7 +342,7 @@ class Shadow:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._blocking.watch, tasks.cancel_scope, repository.top if repository else self.root)
             try:
-                taken.append(await self._take())
+                taken.append(await self._take(past))
             except Exception as error:  # a group would wrap it
                 taken.append(error)
             tasks.cancel_scope.cancel()
@@ -216,13 +353,34 @@ class Shadow:
             raise taken[0]
         return taken[0]
 
-    async def _take(self) -> Snapshot:
+    async def _take(self, past: Snapshot | None) -> Snapshot:
         began = time.time_ns()
+        first = FirstDirectories(self.root, began)
+        snapshot = await self._take_once(past, first, began)
+        if not self._directories:  # the later ones are looked at as far as files in them differ
+            self._directories[snapshot] = await first.complete(self._store, snapshot.id)
+            return snapshot
+        while await self._store.blocking(partial(is_torn, self._scanner.looked_at, self.root, snapshot.time)):
+            if time.time_ns() - began > RETAKE_NS:
+                break
+            snapshot = await self._take_once(past, first, time.time_ns(), again=True)
+        return snapshot
+
+    async def _take_once(
+        self, past: Snapshot | None, first: FirstDirectories, began: int, *, again: bool = False
+    ) -> Snapshot:
+        refreshed = partial(self._store.blocking, self._ignored.refresh)
+        _, taken = await together(refreshed, partial(self._tree, past, first, again=again))
+        await self._store.blocking(partial(self._ignored.note, began, None if past is None else past.time))
+        return Snapshot(taken[0], began, taken[1])
+
+    async def _tree(self, past: Snapshot | None, first: FirstDirectories, *, again: bool) -> tuple[str, str]:
         try:
-            return Snapshot(await self._scanner.tree(), began)
-        except GitFailedError:  # leftovers of a killed git or a full disk, or a file that became unreadable
+            return await self._scanner.tree(past, first, again=again)
+        except (GitFailedError, GoneError):
+            # leftovers of a killed git or a full disk, a file that became unreadable, objects that the user removed
             await self._scanner.forget()
-            return Snapshot(await self._scanner.tree(), began)
+            return await self._scanner.tree(past, first, again=again)
 
 
 def _changed_since(paths: Sequence[bytes], since: int) -> dict[bytes, TreeEntry | None]:

@@ -7,6 +7,8 @@ from typing import Final
 import msgspec
 
 from acp_nvim.limits import SNAPSHOT_FILES
+from acp_nvim.snapshots.objects import LEFT_OUT, SYMLINK
+from acp_nvim.workspace.permissions import bits
 
 TOO_MANY: Final = f"there are more than {SNAPSHOT_FILES} files"
 
@@ -20,11 +22,12 @@ class LimitError(SnapshotError):
 
 
 class GitFailedError(SnapshotError):
-    """git failed for another reason than a limit, perhaps because of what a killed git left."""
+    """git failed for another reason than a limit, perhaps because of what a killed git left; `said` is its stderr."""
 
-    def __init__(self, words: str, code: int | None = None) -> None:
+    def __init__(self, words: str, code: int | None = None, said: str = "") -> None:
         super().__init__(words)
         self.code = code
+        self.said = said
 
 
 class GoneError(SnapshotError):
@@ -38,14 +41,53 @@ class Snapshot(msgspec.Struct, frozen=True):
     """The id of the tree of these files."""
     time: int
     """When the snapshot was started, in nanoseconds since 1970."""
+    rules: str = ""
+    """The id of the ignore rules that are in no file of it; "" if they are not known."""
+    permissions: str = ""
+    """The id of the `PermissionTable` of these files; "" if nothing is known of their permissions."""
 
 
-class Blob(msgspec.Struct, frozen=True):
-    """The content of a file. `oid` is "" when the content is not kept: too large, or not readable."""
+class Blob(msgspec.Struct, frozen=True, eq=False, omit_defaults=True):
+    """The content of a file. `oid` is "" when the content is not kept: too large, or not readable.
+
+    Two blobs are equal if `oid` and `mode` are: `permissions` may be unknown.
+    """
 
     oid: str
     mode: int
     """The git mode: 0o100644, 0o100755, 0o120000; 0o160000 when the content is not kept."""
+    permissions: tuple[int, ...] = ()
+    """The permission numbers (`workspace.permissions`) of the file, and of the directories above it in the workspace,
+    the innermost first; () if they are unknown."""
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other blob has the same content and git mode."""
+        return isinstance(other, Blob) and (self.oid, self.mode) == (other.oid, other.mode)
+
+    def __ne__(self, other: object) -> bool:
+        """Whether they differ: a struct does not derive this from `__eq__`."""
+        return not self == other
+
+    def __hash__(self) -> int:
+        """Return a hash of content and git mode."""
+        return hash((self.oid, self.mode))
+
+    @property
+    def bits(self) -> int | None:
+        """The permission bits of the file; None if they are unknown, or it is a link, which has none."""
+        return bits(self.permissions[0]) if self.permissions and self.mode != SYMLINK else None
+
+    def has_other_mode(self, other: Blob) -> bool:
+        """Whether the git modes differ, or the permission bits, if both are known."""
+        return self.mode != other.mode or (None is not self.bits != other.bits is not None)
+
+    def with_mode(self, other: Blob) -> Blob:
+        """Return this content with the mode and the permissions of `other`."""
+        return msgspec.structs.replace(other, oid=self.oid)
+
+
+UNKNOWN: Final = Blob("", LEFT_OUT)
+"""The earlier contents of a file, if they are not known: a change of it is listed, and left as it is."""
 
 
 class DirectoryMove(msgspec.Struct, frozen=True):
@@ -61,7 +103,8 @@ class DirectoryMove(msgspec.Struct, frozen=True):
 class Changed(msgspec.Struct, frozen=True):
     """A file that differs between two snapshots; `before` or `after` is None where it does not exist.
 
-    Paths are absolute. For a rename, `before` belongs to `old_path`.
+    Paths are absolute. For a rename, `before` belongs to `old_path`. `moved` is the outermost directory whose rename
+    has brought the file to `path`; then the contents may be the same.
     """
 
     path: str

@@ -35,8 +35,8 @@ from acp_nvim.workspace.private_file import remove_directory
 
 
 @asynccontextmanager
-async def incoming(places: Places) -> AsyncIterator[Path]:
-    """Provide a directory for new objects, which are added to ours at the end, and removed after a failure.
+async def incoming(places: Places, to: Path | None = None) -> AsyncIterator[Path]:
+    """Provide a directory for new objects, which are added to `to` (ours) at the end, and removed after a failure.
 
     A killed git leaves packs of any size that cannot be told from unfinished ones. Raises `OSError`.
     """
@@ -44,7 +44,7 @@ async def incoming(places: Places) -> AsyncIterator[Path]:
     await anyio.to_thread.run_sync(partial(os.makedirs, directory / "pack", exist_ok=True))
     try:
         yield directory
-        await anyio.to_thread.run_sync(_move, directory, places.objects)
+        await anyio.to_thread.run_sync(_move, directory, to or places.objects)
     finally:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(remove_directory, directory)
@@ -67,6 +67,9 @@ def _move(directory: Path, to: Path) -> None:
 
 KNOWN_TREES: Final = 4096
 """Cached trees that are in a pack or in the user's repository: 1 MB for 800 files each."""
+
+WHOLE_TREES: Final = 256
+"""Trees that are known to be in the store with all that is in them: one for each turn, and git is asked again."""
 
 T = TypeVar("T")
 
@@ -93,11 +96,20 @@ class Store:
 
     @property
     def borrowing(self) -> dict[str, str]:
-        """The environment for a git that also reads the user's objects.
+        """The environment for a git that also reads the user's objects, and the copies that we keep of them.
 
         Not for a git that writes: it sets the time of existing objects instead of writing them.
         """
-        return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(quoted, self._borrowed))}
+        directories = [*self._borrowed, *([str(self.places.kept)] if self.places.kept.is_dir() else [])]
+        return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(quoted, directories))}
+
+    @property
+    def copying(self) -> dict[str, str]:
+        """The environment for a git that reads the user's objects and our copies of them, and none of ours."""
+        return {
+            "GIT_OBJECT_DIRECTORY": str(self.places.kept),
+            "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(quoted, self._borrowed)),
+        }
 
     async def blocking(self, work: Callable[[], T]) -> T:
         """Return the result of `work`, run in a thread after `prepare`. Raises `SnapshotError` for an `OSError`."""
@@ -137,18 +149,26 @@ class Store:
         if not changes:
             return base
         if base is not None:
-            await self._warm(base, changes)
+            await self.warm(base, changes)
         return await self.blocking(lambda: self.trees.change(base, changes))
 
     async def find(self, base: str, path: bytes) -> TreeEntry | None:
         """Return the entry of `path` in a tree. Raises `GoneError`."""
         if not path:
             return TreeEntry(DIRECTORY, base)
-        await self._warm(base, [path])
+        await self.warm(base, [path])
         return await self.blocking(lambda: self.trees.find(base, path))
 
-    async def _warm(self, base: str, paths: Iterable[bytes]) -> None:
-        """Cache the packed trees on the way to these paths: one process for each level instead of each tree."""
+    async def find_all(self, base: str, paths: Sequence[bytes]) -> list[TreeEntry | None]:
+        """Return the entries of these paths in a tree. Raises `GoneError`."""
+        await self.warm(base, paths)
+        return await self.blocking(lambda: [self.trees.find(base, path) for path in paths])
+
+    async def warm(self, base: str, paths: Iterable[bytes]) -> None:
+        """Cache the packed trees on the way to these paths: one process for each level instead of each tree.
+
+        Raises `GoneError`.
+        """
         level: dict[str, list[bytes]] = {base: list(paths)}
         while level:
             elsewhere = await self.blocking(lambda: [oid for oid in level if not self._is_at_hand(oid)])  # noqa: B023
@@ -188,6 +208,8 @@ class Store:
             found = await self._read_packed(borrowed)
             await self.blocking(lambda: [self.loose.write(BLOB, _there(oid, found.get(oid))) for oid in borrowed])
         await self._copy_trees([oid for oid in trees if oid not in self._whole_trees])
+        if len(self._whole_trees) > WHOLE_TREES:
+            self._whole_trees = {EMPTY}
         self._whole_trees.update(trees)
 
     async def _copy_trees(self, trees: Sequence[str]) -> None:

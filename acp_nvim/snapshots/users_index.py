@@ -15,6 +15,7 @@ import msgspec
 
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import SNAPSHOT_FILES
+from acp_nvim.snapshots.cached_tree import CachedTree, cached_tree
 from acp_nvim.snapshots.found_files import is_too_large, looks_secret, may_name_secrets
 from acp_nvim.snapshots.index_reader import USERS_INDEX_BYTES
 from acp_nvim.snapshots.objects import EMPTY, EXECUTABLE, FILE, SYMLINK, TreeEntry
@@ -24,15 +25,14 @@ from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.users_repository import Enclosing, Settings, head_commit
 from acp_nvim.workspace.regular_files import READ_NOW
 
-_ENTRY: Final = struct.Struct(">24xI8xI20xH")
-"""Mode, size and flags of an entry; it begins with times, and its name follows."""
+_ENTRY: Final = struct.Struct(">24xI8xI20sH")
+"""Mode, size, object id and flags of an entry; it begins with times, and its name follows."""
 
-_OID: Final = 40
 _HEADER_BYTES: Final = 12
 _FIXED_BYTES: Final = 62
 _LONG_NAME: Final = 0xFFF
-_MARKED: Final = 0xF000
-"""The flags `assume-unchanged`, conflict stages, and extended flags (`skip-worktree`)."""
+_MARKED: Final = 0x1000
+"""From here on, the flags `assume-unchanged`, conflict stages, and extended flags (`skip-worktree`)."""
 
 _MODES: Final = frozenset({FILE, EXECUTABLE, SYMLINK})
 _REFUSED: Final = (b".git/", b"/.git\0", b"../", b"/./", b"/..\0", b".acp_nvim-", b"\0/")
@@ -64,22 +64,22 @@ def plain_files(data: bytes, private: Sequence[bytes]) -> Files | None:
 def _files(data: bytes) -> Files | None:
     at = _HEADER_BYTES
     found = Files([], [], [])
-    unpack = _ENTRY.unpack_from
+    modes, unpack, names, oids, sizes = set(), _ENTRY.unpack_from, found.names, found.oids, found.sizes
     try:
         for _ in range(int.from_bytes(data[8:12], "big")):
-            mode, size, flags = unpack(data, at)
-            if flags & _MARKED or mode not in _MODES or is_too_large(size):
-                return None
-            found.oids.append(data[at + _OID : at + _OID + 20])
-            found.sizes.append(size)
-            length = flags & _LONG_NAME
-            if length == _LONG_NAME:
+            mode, size, oid, length = unpack(data, at)
+            if length >= _LONG_NAME:
+                if length >= _MARKED:
+                    return None
                 length = data.index(b"\0", at + _FIXED_BYTES) - at - _FIXED_BYTES
-            found.names.append(data[at + _FIXED_BYTES : at + _FIXED_BYTES + length])
+            modes.add(mode)
+            oids.append(oid)
+            sizes.append(size)
+            names.append(data[at + _FIXED_BYTES : at + _FIXED_BYTES + length])
             at += (_FIXED_BYTES + length + 8) & ~7
     except (struct.error, ValueError):
         return None  # truncated: git will report it
-    return found
+    return found if modes <= _MODES and not is_too_large(max(sizes, default=0)) else None
 
 
 STAGED_FILES: Final = 1000
@@ -142,6 +142,7 @@ class UsersIndex:
         self._own = own
         self._below = within + b"/" if within else b""
         self._data = b""
+        self._cached: CachedTree | None = None
 
     def copy(self) -> bool:
         """Copy the index with its time, by which git judges it; False when there is no usable one. Blocks."""
@@ -161,11 +162,20 @@ class UsersIndex:
         if data[:4] != b"DIRC" or int.from_bytes(data[8:12], "big") > SNAPSHOT_FILES:
             return False
         self._data = data
+        self._cached = cached_tree(data)
         temporary = self._own.with_suffix(".copy")
         temporary.write_bytes(data)
         os.utime(temporary, ns=(status.st_atime_ns, status.st_mtime_ns))
         temporary.replace(self._own)
         return True
+
+    @property
+    def directories(self) -> Sequence[bytes] | None:
+        """The directories in the inspected part, relative to it; None if the index does not name them."""
+        if self._cached is None:
+            return None
+        start = len(self._below)
+        return [name[start:] for name in self._cached.directories if name.startswith(self._below)]
 
     async def is_plain(self, private: Sequence[str]) -> bool:
         """Whether all entries can be used as they are; `private` are directories below the top.
@@ -182,7 +192,7 @@ class UsersIndex:
             return True
         oids = await self._store.blocking(lambda: binascii.hexlify(b"".join(files.oids), b"\n", 20) + b"\n")
         sizes = await self._sizes(oids)
-        return await self._store.blocking(lambda: all(map(_is_size, sizes, files.sizes)))
+        return await self._store.blocking(partial(_are_sizes, sizes, files.sizes))
 
     async def converts(self, others: Iterable[bytes]) -> bool:
         """Whether a rule or a setting may convert contents; `others` are the files that are not in the index."""
@@ -230,7 +240,9 @@ class UsersIndex:
             await self._ask(["update-index", "-z", "--index-info"], stdin=b"".join(lines))
 
     async def staged(self) -> Staged | None:
-        """Return the tree of the user's last commit and the changes of our copy; None without such a tree."""
+        """Return the tree of our copy, or that of the user's last commit and changes; None without such a tree."""
+        if self._cached is not None and await self._store.resolve(self._cached.oid) is not None:
+            return Staged(self._cached.oid, {})
         commit = await self._store.blocking(partial(head_commit, self._repository))
         if commit is None:
             return None
@@ -304,6 +316,14 @@ def _parse(answer: bytes) -> list[Row]:
         mode, oid, stage, path, size, flags = found.groups()
         rows.append(Row(mode, oid, path, int(size), int(flags, 16), stage == b"0"))
     return rows
+
+
+def _are_sizes(answers: Sequence[bytes], sizes: Sequence[int]) -> bool:
+    """Whether git's answers are these sizes; a missing object has none."""
+    try:
+        return list(map(int, answers)) == sizes
+    except ValueError:
+        return False
 
 
 def _is_size(answer: bytes, size: int) -> bool:

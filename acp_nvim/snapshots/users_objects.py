@@ -33,18 +33,20 @@ class UsersObjects:
     def __repr__(self) -> str:
         return f"<UsersObjects {self.directory}>"
 
-    def time(self, oid: str) -> int | None:
-        """Return when an object was last written (nanoseconds since 1970), 0 for a packed one; None without one."""
-        if not _is_id(oid):
-            return None
-        times = [time for place in self._places() if (time := self._time_in(place, oid)) is not None]
+    def loose_time(self, oid: str) -> int | None:
+        """Return when a loose object was last written (nanoseconds since 1970); None without one."""
+        times = []
+        for place in self._places() if is_id(oid) else ():
+            with suppress(OSError):
+                times.append(os.lstat(os.path.join(place, oid[:2], oid[2:])).st_mtime_ns)
         return min(times, default=None)
 
-    def _time_in(self, place: str, oid: str) -> int | None:
-        with suppress(OSError):
-            return os.lstat(os.path.join(place, oid[:2], oid[2:])).st_mtime_ns
-        name = bytes.fromhex(oid)
-        return 0 if any(_has(index, name) for index in self._indexes(os.path.join(place, "pack"))) else None
+    def has(self, oid: str) -> bool:
+        """Whether there is such an object, loose or packed."""
+        if self.loose_time(oid) is not None:
+            return True
+        packs = (os.path.join(place, "pack") for place in self._places()) if is_id(oid) else ()
+        return any(_has(index, bytes.fromhex(oid)) for directory in packs for index in self._indexes(directory))
 
     def _places(self) -> Iterator[str]:
         """Yield the directories with objects: this one, and its alternates."""
@@ -74,7 +76,8 @@ class UsersObjects:
         return self._packs[directory][1]
 
 
-def _is_id(oid: str) -> bool:
+def is_id(oid: str) -> bool:
+    """Return whether that is the id of an object, in either format."""
     return _ID.fullmatch(oid) is not None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import stat
@@ -15,6 +16,7 @@ import msgspec
 
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import EXCLUDES_BYTES, GIT_LOOK_SECONDS
+from acp_nvim.snapshots.earlier_rules import TreeRules
 from acp_nvim.snapshots.index_reader import list_index
 from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.snapshot import GitFailedError, SnapshotError
@@ -196,6 +198,20 @@ class Rules:
             sources.append(os.path.join(repository.common_dir, "info", "exclude"))
         await self._store.blocking(lambda: self._write(sources))
 
+    def above(self) -> tuple[tuple[bytes, bytes], ...]:
+        """Return the `.gitignore` files above the inspected part, with their texts, relative to the top. Blocks."""
+        names = self._within.split(os.sep) if self._within else []
+        paths = [os.path.join(*names[:end], ".gitignore") for end in range(len(names))]
+        texts = [(os.fsencode(path), _read_rules(os.path.join(self._top, path))) for path in paths]
+        return tuple((path, text) for path, text in texts if text)
+
+    async def now(self, directory: bytes) -> TreeRules:
+        """Return the rules that `refresh` found, of the work tree whose inspected part is `directory`."""
+        files = self._tracked.files
+        tracked = hashlib.sha1(b"\0".join(sorted(files)), usedforsecurity=False).hexdigest() if files else ""
+        above = await self._store.blocking(self.above)
+        return TreeRules(directory, os.fsencode(self._within), self._written or b"", above, tracked)
+
     async def settings(self, repository: Enclosing | None) -> Settings:
         """Return the user's settings, as they were when read first."""
         if self._settings is None or self._settings[0] != repository:
@@ -283,6 +299,10 @@ def _read(path: str) -> bytes:
         return read_regular(path, EXCLUDES_BYTES)
     except OSError:
         return b""
+
+
+def _read_rules(path: str) -> bytes:
+    return b"" if os.path.islink(path) else _read(path)  # as git does
 
 
 def _literal(path: bytes) -> bytes:

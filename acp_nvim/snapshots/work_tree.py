@@ -1,26 +1,36 @@
-"""Takes snapshots of one work tree, and of all work trees in a workspace."""
+"""Takes snapshots of one work tree."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Final
 
 import msgspec
 
 from acp_nvim.lazy import pattern
-from acp_nvim.limits import SNAPSHOT_FILES
-from acp_nvim.snapshots.found_files import FoundFile, as_secret, inspect, keep_file, looks_secret, private_ones
-from acp_nvim.snapshots.index import Differences, Index
-from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, TreeEntry
+from acp_nvim.snapshots.earlier_rules import RULES, TreeRules, ignored
+from acp_nvim.snapshots.found_files import (
+    FoundFile,
+    as_secret,
+    inspect,
+    keep_file,
+    looks_secret,
+    private_ones,
+)
+from acp_nvim.snapshots.hidden_files import Hidden, hidden_since
+from acp_nvim.snapshots.index import Differences, Index, Look
+from acp_nvim.snapshots.known_inodes import KnownInodes
+from acp_nvim.snapshots.objects import TreeEntry
+from acp_nvim.snapshots.permissions import AT_ONCE, Seen, is_fresh
 from acp_nvim.snapshots.run_git import together
-from acp_nvim.snapshots.snapshot import TOO_MANY, LimitError
+from acp_nvim.snapshots.snapshot import LimitError, Snapshot
 from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.users_index import UsersIndex
-from acp_nvim.snapshots.users_repository import Enclosing, Rules, Tracked, enclosing, repository_at
+from acp_nvim.snapshots.users_repository import Enclosing, Rules, Tracked, repository_at
 
 SNAPSHOT_BYTES: Final = 1024 * 1024 * 1024
 """Maximum bytes that a snapshot may read: git takes 25 s for it, and 0.4 GB of the disk."""
@@ -45,6 +55,11 @@ class WorkTreeState(msgspec.Struct, frozen=True):
     looked_at: list[bytes]
     """Files that git reported as different from our index."""
     files: int
+    rules: TreeRules
+    too_many: list[bytes]
+    """Directories that new rules hide, with more new files than are inspected."""
+    permissions: Seen
+    """Those of the inspected files."""
 
 
 class WorkTree:
@@ -64,20 +79,43 @@ class WorkTree:
         self._kept: dict[bytes, tuple[str, TreeEntry | None]] = {}
         self._takes_over = True
         self._indexed: frozenset[bytes] = frozenset()  # ignored files that both the user's index and ours have
+        self._outside: frozenset[bytes] = frozenset()  # what the last scan found and our index has not
+        self._keys: dict[bytes, str] = {}  # of the files that the last scan has found to differ from our index
+        self._inner: frozenset[bytes] = frozenset()
+        self._scanned = 0
+        self._rules: TreeRules | None = None
+        self._rules_changed = 0
+        self.inodes = KnownInodes(store, top, self.index)
 
     @property
     def directory(self) -> str:
         """The path of the part of the work tree that snapshots are taken of."""
         return os.path.join(self.top, os.fsdecode(self._within)) if self._within else self.top
 
-    async def scan(self, repository: Enclosing | None, room: int, *, takes_over: bool) -> WorkTreeState:
-        """Return the current files; `room` is the maximum number of files. Raises `SnapshotError`.
+    def begin(self) -> None:
+        """Let the last scan count: the next one is no repetition of it."""
+        self.inodes.begin(self._keys.values(), self._scanned)
 
-        `takes_over`: the user's index and objects may be used.
+    async def scan(
+        self,
+        repository: Enclosing | None,
+        room: int,
+        look: Look,
+        *,
+        takes_over: bool,
+        place: bytes,
+        past: Snapshot | None,
+    ) -> WorkTreeState:
+        """Return the current files, at most `room`. Raises `SnapshotError`.
+
+        `takes_over`: the user's index and objects may be used; `look` is called, in a thread, with the directories of
+        that index. `place` is the directory, relative to the workspace. Files that the rules ignore now, but not at the
+        snapshot `past`, are included.
         """
+        started = time.time_ns()
         await self.rules.refresh(repository)
         tracked, names = await together(
-            lambda: self.rules.tracked(repository), lambda: self._begin(repository if takes_over else None, room)
+            lambda: self.rules.tracked(repository), lambda: self._begin(repository if takes_over else None, room, look)
         )
         if names is not None:  # our index is a copy of the user's
             self._indexed = tracked.files - set(names.others)
@@ -85,33 +123,97 @@ class WorkTree:
         if names is None:
             names = await self.index.differences(max(0, room - number))
         named = {*names.changed, *names.others, *tracked.inner, *(tracked.files - self._indexed)}
-        ours = [path for path in named if self._is_ours(path)]
-        files = [path for path in ours if not path.endswith(b"/")]
-        found = await self._store.blocking(partial(inspect, os.fsencode(self.top), files))
+        named |= self._outside | await self._store.blocking(self._inner_left)  # also if a rule ignores them now
+        ours, found = await self._inspect(named)
+        rules = await self.rules.now(place)
+        self._note_rules(rules, found, started)
+        too_many: list[bytes] = []
+        if past is not None and self._rules_changed >= past.time:
+            hidden = await self._hidden(past, place)
+            more, found_more = await self._inspect({*hidden.files, *hidden.inner} - named)
+            ours, found, too_many = ours + more, found + found_more, hidden.too_many
+        in_index = set(names.changed)
+        await self.inodes.note(found, names.changed, self._keys)
         found = await self._hide_secrets(found, repository)
-        if self._should_update_index(found):
+        updates = self._should_update_index(found)
+        if updates:
             await self._update_index(found, tracked)
             changes = {one.path: one.left_out for one in found if not _is_for_index(one)}
         else:
             changes = await self._store.blocking(partial(self._keep, found))
-        in_index = set(names.changed)
+        self._note_scan(started, [one for one in found if not (updates and _is_for_index(one))], in_index, ours)
         gone = sum(not one.key and not one.refused for one in found if one.path in in_index)
         return WorkTreeState(
             await self.index.tree(),
             {self._below(path): entry for path, entry in changes.items()},
             [self._below(path[:-1]) for path in ours if path.endswith(b"/")],
-            [self._below(path) for path in files],
+            [self._below(path) for path in ours if not path.endswith(b"/")],
             number - gone + sum(not path.endswith(b"/") for path in names.others),
+            rules,
+            [self._below(path[:-1]) for path in too_many],
+            Seen(
+                {self._below(one.path): one.permissions for one in found},
+                {self._below(one.path) for one in found if one.permissions is not None and is_fresh(one.changed)},
+            ),
         )
 
-    async def _begin(self, repository: Enclosing | None, room: int) -> Differences | None:
+    def _note_scan(
+        self, started: int, beside: Sequence[FoundFile], in_index: Collection[bytes], ours: Sequence[bytes]
+    ) -> None:
+        """Note what the next scan has to know; our index does not have the files `beside` as they are."""
+        beside = [one for one in beside if one.key]
+        self._keys = {one.path: one.key for one in beside}
+        self._outside = frozenset(one.path for one in beside if one.path not in in_index)
+        self._inner = frozenset(path for path in ours if path.endswith(b"/"))
+        self._scanned = started
+
+    async def names(self) -> list[bytes]:
+        """Return the files in our index, relative to the inspected part. Raises `SnapshotError`."""
+        if not await self._store.blocking(self.index.start):
+            return []
+        names = await self._store.blocking(partial(self.index.names_of_few, AT_ONCE))
+        names = await self.index.names() if names is None else names
+        return [self._below(path) for path in names] if self._within else names
+
+    async def _inspect(self, named: Collection[bytes]) -> tuple[list[bytes], list[FoundFile]]:
+        """Return those of these paths that are ours, and the files among them."""
+        ours = [path for path in named if self.is_ours(path)]
+        files = [path for path in ours if not path.endswith(b"/")]
+        return ours, await self._store.blocking(partial(inspect, os.fsencode(self.top), files))
+
+    def _inner_left(self) -> frozenset[bytes]:
+        """Return the nested work trees of the last scan that still are some. Blocks."""
+        return frozenset(
+            path for path in self._inner if repository_at(os.path.join(self.top, os.fsdecode(path[:-1]))) is not None
+        )
+
+    def _note_rules(self, rules: TreeRules, found: Sequence[FoundFile], now: int) -> None:
+        """Note whether the rules have changed since the last scan, but for a `.gitignore` file that is ignored."""
+        if self._scanned and (
+            rules != self._rules
+            or any(os.path.basename(one.path) == RULES and self._keys.get(one.path) != one.key for one in found)
+        ):
+            self._rules_changed = now
+        self._rules = rules
+
+    async def _hidden(self, past: Snapshot, place: bytes) -> Hidden:
+        start = len(self._within) + 1 if self._within else 0
+
+        async def was_ignored(paths: Sequence[bytes]) -> frozenset[bytes]:
+            names = {(place + b"/" if place else b"") + path[start:]: path for path in paths}
+            return frozenset(names[name] for name in await ignored(self._store, past, names))
+
+        now = [path for path in await self.index.ignored() if self.is_ours(path.rstrip(b"/"))]
+        return await hidden_since(self._store, os.fsencode(self.top), now, was_ignored)
+
+    async def _begin(self, repository: Enclosing | None, room: int, look: Look) -> Differences | None:
         """Create our index from the user's if we have none; return what differs then."""
         exists = await self._store.blocking(self.index.start) is not None
         if exists or repository is None or not self._takes_over:
             return None
         settings = await self.rules.settings(repository)
         users = UsersIndex(self._store, repository, settings, self.index.own, self._within)
-        return await self.index.take_over(users, room, self._is_ours)
+        return await self.index.take_over(users, room, self.is_ours, look)
 
     async def _hide_secrets(self, found: Sequence[FoundFile], repository: Enclosing | None) -> list[FoundFile]:
         """Leave out the files that look secret, and remember their contents."""
@@ -133,9 +235,11 @@ class WorkTree:
         self._takes_over = False
         self.index.forget()
         self._kept = {}
-        self._indexed = frozenset()
+        self._indexed = self._outside = self._inner = frozenset()
+        self._keys = {}
+        self.inodes.forget()
 
-    def _is_ours(self, path: bytes) -> bool:
+    def is_ours(self, path: bytes) -> bool:
         """Whether git would accept the path, and it is not a file of this plugin."""
         if _REFUSED.search(path):
             return False
@@ -181,81 +285,3 @@ class WorkTree:
 
 def _is_for_index(found: FoundFile) -> bool:
     return found.left_out is None and not found.refused
-
-
-class WorkspaceScanner:
-    """Takes snapshots of all files below `root`; never inspects the directories `private`."""
-
-    def __init__(self, store: Store, root: str, private: Sequence[str]) -> None:
-        self.looked_at: list[bytes] = []
-        """Absolute paths of the inspected files: those that git had not found to be unchanged."""
-        self._store = store
-        self._root = root
-        self._private = private
-        self._work_trees: dict[tuple[str, bytes], WorkTree] = {}
-        self._known: Enclosing | None = None
-        self._outermost: tuple[WorkTree, Enclosing | None] | None = None
-        self._files = 0
-
-    async def tree(self) -> str:
-        """Return the tree of all files as they are now. Raises `SnapshotError`."""
-        repository = await self._store.blocking(partial(enclosing, self._root))
-        self.looked_at = []
-        self._files = 0
-        if self._outermost is None or self._known != repository:
-            self._outermost = await self._choose(repository)
-            self._known = repository
-        return await self._scan(*self._outermost) or EMPTY
-
-    async def forget(self) -> None:
-        """Forget all indexes, so that the next snapshot reads every file again."""
-        for work_tree in self._work_trees.values():
-            await self._store.blocking(work_tree.forget)
-
-    def indexed(self) -> list[str]:
-        """Return the ids of the known trees of our indexes."""
-        return [tree for one in self._work_trees.values() if (tree := one.index.known_tree) is not None]
-
-    async def save(self) -> None:
-        """Save our indexes for other hosts again."""
-        for work_tree in self._work_trees.values():
-            await self._store.blocking(work_tree.index.save_again)
-
-    async def _choose(self, repository: Enclosing | None) -> tuple[WorkTree, Enclosing | None]:
-        """Return the work tree of the repository that contains the workspace, so that rules above it apply."""
-        if repository is None or repository.top == self._root:
-            return self._at(self._root, b""), repository
-        within = self._root[len(os.path.join(repository.top, "")) :]
-        outer = self._at(repository.top, os.fsencode(within))
-        await outer.rules.refresh(repository)
-        if await outer.rules.ignores(self._root):  # a repository of dot files in $HOME ignores everything else
-            return self._at(self._root, b""), None
-        return outer, repository
-
-    def _at(self, top: str, within: bytes) -> WorkTree:
-        if (top, within) not in self._work_trees:
-            # not the names of older versions, whose indexes have secret files
-            name = hashlib.sha1(b"2\0" + os.fsencode(top) + b"\0" + within, usedforsecurity=False).hexdigest()[:16]
-            self._work_trees[top, within] = WorkTree(self._store, top, within, name, self._private)
-        return self._work_trees[top, within]
-
-    async def _scan(self, work_tree: WorkTree, repository: Enclosing | None) -> str | None:
-        """Return the tree of a work tree with those nested in it; None when there are no files."""
-        objects = os.path.join(repository.common_dir, "objects") if repository is not None else ""
-        has_objects = await self._store.blocking(lambda: bool(objects) and self._store.borrow(objects))
-        state = await work_tree.scan(repository, SNAPSHOT_FILES - self._files, takes_over=has_objects)
-        self._files += state.files
-        if self._files > SNAPSHOT_FILES:
-            raise LimitError(TOO_MANY)
-        self.looked_at += [os.path.join(os.fsencode(work_tree.directory), path) for path in state.looked_at]
-        changes = dict(state.changes)
-        for path in state.inner:
-            changes[path] = await self._inner(os.path.join(work_tree.directory, os.fsdecode(path)))
-        return await self._store.change(state.base, changes)
-
-    async def _inner(self, top: str) -> TreeEntry | None:
-        if not await self._store.blocking(partial(os.path.isdir, top)):
-            return None  # only in the user's index, or deleted meanwhile
-        repository = await self._store.blocking(partial(repository_at, top))
-        tree = await self._scan(self._at(top, b""), repository)
-        return TreeEntry(DIRECTORY, tree) if tree is not None else None

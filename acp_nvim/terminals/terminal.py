@@ -21,6 +21,7 @@ import msgspec
 from acp_nvim.limits import READ_BYTES
 from acp_nvim.process import group, stopping
 from acp_nvim.process.guarding import Guard
+from acp_nvim.process.started import HAS_PROC, started_since, wait_for_end
 from acp_nvim.terminals.command_line import Command
 from acp_nvim.terminals.output_tail import OutputTail
 
@@ -130,6 +131,8 @@ class Terminal:
         self._all_ended = anyio.Event()
         self._output_ended = False
         self._has_descendants: bool | None = None  # None until the command has ended
+        self.ran_on = False
+        """Whether processes that it had started still ran when the command had ended."""
 
     def __repr__(self) -> str:
         return f"<Terminal pid={self._process.pid} {self.ended} {self.output!r}>"
@@ -166,6 +169,7 @@ class Terminal:
                 self._catch_up(listener)
                 self._report_end(listener)
                 await self._find_descendants()
+                tasks.start_soon(self._wait_for_descendants)
                 await self._all_ended.wait()
                 tasks.cancel_scope.cancel()
         finally:
@@ -229,9 +233,21 @@ class Terminal:
         """Find processes that the command left running. From now on its process id may be reused."""
         self._guard.pid_is_free(self._mark)
         self._has_descendants = bool(await anyio.to_thread.run_sync(group.members, group.NO_PID, self._mark))
+        self.ran_on = self._has_descendants
         if not self._has_descendants:
             self._guard.forget(self._mark)
         self._check_all_ended()
+
+    async def _wait_for_descendants(self) -> None:
+        """Wait until the processes have ended that the command left running, where they can be found."""
+        while self._has_descendants and HAS_PROC:
+            found = await anyio.to_thread.run_sync(started_since, self._mark, 0)
+            if found:
+                await wait_for_end(found[0])
+            elif self._has_descendants:
+                self._has_descendants = False
+                self._guard.forget(self._mark)
+                self._check_all_ended()
 
     def _check_all_ended(self) -> None:
         if self._output_ended and self._has_descendants is False:

@@ -32,12 +32,16 @@ OnRung = Callable[[Rung], None]
 class Transport(Protocol):
     """Carries the lines of the protocol to an agent and back; `process.child.Child` is one.
 
-    `mark` identifies it in the records of agents' work (`review/work.py`), `began` is its start in nanoseconds since
+    `mark` identifies it in the records of agents' work (`evidence/work.py`), `began` is its start in nanoseconds since
     1970. What the agent changes outside of that time is not known to be its work.
     """
 
     mark: str
     began: int
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the agent; None if it is no process of ours."""
 
     @property
     def source(self) -> ByteSource:

@@ -34,6 +34,11 @@ class Link(ABC):
         return f"<{type(self).__name__} {self.address} {self._how or 'open'}>"
 
     @property
+    def pid(self) -> None:
+        """None: the agent is no process of ours."""
+        return None
+
+    @property
     def source(self) -> Link:
         """The messages of the agent: the connection itself."""
         return self

@@ -11,12 +11,12 @@ from acp_nvim.ui.events import Event
 
 
 class BufferText(msgspec.Struct, frozen=True):
-    """A loaded buffer: what `:write` would write.
+    """A loaded buffer: what its file has, or what `:write` would write if the buffer is modified.
 
     `state` identifies the text: equal states mean equal texts; `text` is None if the caller knows the state.
     `modified`: the text is not saved; `on_disk`: the file exists; `stale`: how the file differs from the one that the
     buffer last read or wrote, which had the stamp `stamp`. `encoding` is the file's, as Neovim names it; `fileformat`
-    is the option, "unix", "dos" or "mac".
+    is the option, "unix", "dos" or "mac"; `fixeol`: `:write` would end the last line.
     """
 
     state: str
@@ -27,6 +27,7 @@ class BufferText(msgspec.Struct, frozen=True):
     stale: str | None = None
     stamp: str | None = None
     fileformat: str | None = None
+    fixeol: bool = False
 
 
 class WholeText(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
@@ -79,13 +80,15 @@ class UnopenedFile(msgspec.Struct, frozen=True):
 class FoundOnDisk(msgspec.Struct, frozen=True, omit_defaults=True):
     """The content of a buffer's file, and the change that brings it into the buffer.
 
-    `text` is that of the file if the buffer will have a different one (and is modified then).
+    `text` is that of the file if the buffer will have a different one (and is modified then). `is_ours`: we have
+    written the file, so that the undo file of the buffer has to be written as after `:write`.
     """
 
     stamp: str
     encoding: str
     change: TextChange | None = None
     text: str | None = None
+    is_ours: bool = False
 
 
 class LspEdit(msgspec.Struct, frozen=True):
@@ -169,13 +172,19 @@ class Editor(Protocol):
         """Mark the buffer of a file that was deleted; False if the file exists again."""
 
     async def file_moved(self, path: str, new: str) -> bool:
-        """Rename the buffer like its file; False if that is not possible."""
+        """Rename the buffer like its file, or those of all files in a directory (both paths end with a slash then).
+
+        Returns False if that is not possible.
+        """
 
     async def file_removed(self, path: str) -> None:
         """Empty the buffer of a file that the user had removed; there is nothing to save."""
 
     async def stale_buffers(self) -> list[str]:
         """Return the paths of the buffers whose files differ from what they last read or wrote."""
+
+    async def untracked_buffers(self) -> list[str]:
+        """Return the paths of loaded buffers that do not follow their files, because no session watches them."""
 
     async def call_tool(self, call_id: int, tool: str, arguments: dict[str, Any]) -> ToolAnswer | None:
         """Begin a tool call of an agent, with an id; None: the answer comes later, as the message `tool_answered`."""

@@ -35,6 +35,7 @@ BUFFER_FUNCTIONS = {
     "file_moved": "file_moved",
     "file_removed": "file_removed",
     "stale_buffers": "stale",
+    "untracked_buffers": "untracked",
 }
 """Methods of `Editor`, and the functions of the Lua module `BUFFERS` that implement them."""
 
@@ -157,6 +158,10 @@ class NvimEditor:
     async def stale_buffers(self) -> list[str]:
         """See `Editor`."""
         return decoders.convert(await self._ask("stale_buffers"), list[str])
+
+    async def untracked_buffers(self) -> list[str]:
+        """See `Editor`."""
+        return decoders.convert(await self._ask("untracked_buffers"), list[str])
 
     async def call_tool(self, call_id: int, tool: str, arguments: dict[str, Any]) -> ToolAnswer | None:
         """See `Editor`."""

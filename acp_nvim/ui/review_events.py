@@ -10,7 +10,7 @@ from acp_nvim.ui.events import By, Event, Operation, SessionEvent
 
 
 class FileView(msgspec.Struct):
-    """The change of one file, and who made it."""
+    """The change of one file, or the rename of a directory (its paths end with a slash), and who made it."""
 
     path: str
     operation: Operation
@@ -35,7 +35,7 @@ class HunkView(msgspec.Struct):
 
 
 class Review(Event, omit_defaults=False):
-    """The changes to review in a file have changed.
+    """The changes to review in a file have changed, or the rename of a directory (its paths end with a slash).
 
     With `none` and `hunks` nothing is left to review, but the buffer is still tracked, in case of an undo.
     """
@@ -90,7 +90,9 @@ class CheckpointView(msgspec.Struct):
     time: float  #: seconds since 1970
     agent: str
     prompt: str
-    files: list[FileView]
+    files: int  #: number of them
+    added: int  #: number of lines
+    removed: int  #: number of lines
     session: int | None = None
     undo: bool = False  #: for a restore or a rejection: it was not undone yet, and is not an undo itself
     is_undo: bool = False  #: for a restore: it has undone another one, or a rejection
@@ -116,6 +118,24 @@ class ReviewCollecting(Event, omit_defaults=False):
     """
 
     cwd: str | None = None  #: None: of any workspace
+
+
+ReviewWork = Literal["collecting", "checking", "keeping", "rejecting", "planning", "restoring"]
+"""What is done with many files. `checking`: they are read before they are rejected; `planning`: before a restore."""
+
+
+class ReviewProgress(Event, omit_defaults=False):
+    """How far the changes of a turn that is over are collected, or a decision about many files is carried out.
+
+    Sent when a turn ends, and repeatedly; of a decision only if it takes long.
+    """
+
+    what: ReviewWork
+    session: int | None = None  #: key of the session whose turn is over; None: a decision of the user
+    done: int = 0  #: number of files
+    total: int = 0  #: number of files; 0 if unknown
+    seconds: float = 0.0  #: since it began
+    is_over: bool = False  #: nothing more is sent of it
 
 
 class PlannedFile(FileView):

@@ -201,6 +201,7 @@ class StatusView(msgspec.Struct, omit_defaults=True):
     review: ReviewCounts | None = None
     worktree: str | None = None  #: directory of the session's own git work tree
     directories: list[str] = []  #: real paths of the directories in which the agent works
+    watched: list[str] = []  #: real paths of files outside that its tool calls named, whose changes are reviewed, too
     takes: PromptTypes | None = None  #: None while no agent runs
     mcp: list[McpServerView] = []  #: the MCP servers that the agent was given
     checks: ChecksState | None = None  #: the checks after the turn: `running`, or `found`

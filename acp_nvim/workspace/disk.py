@@ -22,6 +22,7 @@ from acp_nvim.lazy import pattern
 from acp_nvim.limits import MAX_FILE_BYTES
 from acp_nvim.process import umask
 from acp_nvim.workspace.encoding import decode, encode
+from acp_nvim.workspace.permissions import give, open_directory
 from acp_nvim.workspace.private_file import sync_directory
 from acp_nvim.workspace.refusals import ChangedOnDiskError, FileRefusedError, NoSuchFileError
 from acp_nvim.workspace.regular_files import READ_NOW, check_regular, in_words, regular_file
@@ -33,8 +34,6 @@ MOVED_ENTRIES: Final = 50_000
 
 _PREFIX = ".acp_nvim-"
 _TEMPORARY = pattern(re.escape(_PREFIX) + r"[0-9a-f]{16}")
-_DIRECTORY = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_READABLE_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 _NOT_COPIED = {"security.capability", "security.ima", "security.evm"}
@@ -45,27 +44,36 @@ _OPEN_TO_READ = READ_NOW | os.O_NOFOLLOW
 _OPEN_TO_OVERWRITE = os.O_RDWR | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def replace(path: str, data: bytes, expected: str | None) -> str:
+def replace(path: str, data: bytes, expected: str | None, permissions: Sequence[int] | None = None) -> str:
     """Replace the file's bytes by `data` if its stamp is `expected` (None: no file exists); return the new stamp.
 
+    The file keeps its permissions. A new file gets those of the user's umask, or the permission numbers of the file and
+    of the directories above it; with them, a write-protected file of the user's is replaced, too.
     Raises `ChangedOnDiskError`, `FileRefusedError` and `OSError`; the file is unchanged then.
     """
     old = regular_file(path)
     _check_stamp(path, old, expected)
-    if old is not None:
+    if old is not None and (permissions is None or old.st_uid != os.geteuid()):
         _check_writable(path)
-    directory = _open_directory(os.path.dirname(path), make=old is None)
+    directory = open_directory(os.path.dirname(path), old is None, permissions and permissions[1:])
     try:
-        return _replace(path, directory, data, old, expected)
+        return _replace(path, directory, data, old, expected, permissions)
     finally:
         os.close(directory)
 
 
-def _replace(path: str, directory: int, data: bytes, old: os.stat_result | None, expected: str | None) -> str:
+def _replace(
+    path: str,
+    directory: int,
+    data: bytes,
+    old: os.stat_result | None,
+    expected: str | None,
+    permissions: Sequence[int] | None,
+) -> str:
     temporary = f"{_PREFIX}{os.urandom(8).hex()}"
-    descriptor = _create(path, temporary, directory, old)
+    descriptor = _create(path, temporary, directory, 0o666 if old is None and permissions is None else 0o600)
     try:
-        new = _fill(descriptor, data, path, old)
+        new = _fill(descriptor, data, path, old, permissions)
         _put(temporary, path, directory, expected)
     except BaseException:
         with suppress(OSError):
@@ -73,38 +81,6 @@ def _replace(path: str, directory: int, data: bytes, old: os.stat_result | None,
         raise
     _finish(os.path.dirname(path))
     return new
-
-
-def _open_directory(path: str, make: bool) -> int:
-    """Open a directory by its real path, component by component, so that no symbolic link made meanwhile is followed.
-
-    Missing directories are created if `make`. Raises `OSError`.
-    """
-    descriptor = os.open(os.sep, _DIRECTORY)
-    for name in path.split(os.sep):
-        if not name:
-            continue
-        try:
-            inner = _open_inner(name, descriptor, make)
-        finally:
-            os.close(descriptor)
-        descriptor = inner
-    return descriptor
-
-
-def _open_inner(name: str, above: int, make: bool) -> int:
-    try:
-        return os.open(name, _DIRECTORY, dir_fd=above)
-    except FileNotFoundError:
-        if not make:
-            raise
-    try:
-        os.mkdir(name, dir_fd=above)
-    except FileExistsError:  # another process created it just now
-        return os.open(name, _DIRECTORY, dir_fd=above)
-    made = os.open(name, _READABLE_DIRECTORY, dir_fd=above)  # with O_PATH its permissions could not be set
-    umask.share(made, 0o777)
-    return made
 
 
 def _check_stamp(path: str, status: os.stat_result | None, expected: str | None) -> None:
@@ -124,13 +100,10 @@ def _check_writable(path: str) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC))  # raises the reason
 
 
-def _create(path: str, temporary: str, directory: int, old: os.stat_result | None) -> int:
-    """Create the temporary file, readable by the user only until it gets the old file's permissions."""
+def _create(path: str, temporary: str, directory: int, mode: int) -> int:
+    """Create the temporary file; it gets other permissions only when it is complete."""
     try:
-        descriptor = os.open(temporary, _CREATE, 0o666 if old is None else 0o600, dir_fd=directory)
-        if old is None:
-            umask.share(descriptor, 0o666)
-        return descriptor
+        return os.open(temporary, _CREATE, mode, dir_fd=directory)
     except PermissionError as error:
         raise FileRefusedError(
             f"{path} cannot be written: the user who runs Neovim may not make files in {os.path.dirname(path)}. "
@@ -138,14 +111,20 @@ def _create(path: str, temporary: str, directory: int, old: os.stat_result | Non
         ) from error
 
 
-def _fill(descriptor: int, data: bytes, path: str, old: os.stat_result | None) -> str:
-    """Write and sync the data and the old file's metadata, close the descriptor, return the stamp."""
+def _fill(
+    descriptor: int, data: bytes, path: str, old: os.stat_result | None, permissions: Sequence[int] | None
+) -> str:
+    """Write and sync the data, then set the permissions, close the descriptor, return the stamp."""
     try:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(descriptor, rest) :]
         if old is not None:
             _take_after(descriptor, path, old)
+        elif permissions is not None:
+            give(descriptor, permissions[0])
+        else:
+            umask.share(descriptor, 0o666)
         os.fsync(descriptor)
         return stamp_of(os.fstat(descriptor))
     finally:

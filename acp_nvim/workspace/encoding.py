@@ -48,6 +48,14 @@ def decode(path: str, data: bytes, hint: str | None = None) -> tuple[str, str]:
     return _decode_bytewise(data, hint)
 
 
+def has_other_bytes(text: str, old: str, new: str) -> bool:
+    """Whether a text has other bytes in the encoding `new` than in `old`, as far as both can be encoded here."""
+    try:
+        return old != new and encode("", text, old) != encode("", text, new)
+    except FileRefusedError:
+        return False
+
+
 def is_known(encoding: str) -> bool:
     """Whether `encode` supports the encoding; Neovim supports some more."""
     return _codec(encoding) is not None

@@ -7,15 +7,17 @@ import os
 import sys
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Final, Literal
 from weakref import WeakValueDictionary
 
 import anyio
+import anyio.to_thread
 import msgspec
 
+from acp_nvim.file_time import is_behind_link
 from acp_nvim.limits import FOLLOW_ATTEMPTS
-from acp_nvim.ui.editor import BufferWrite, Editor, FoundOnDisk, TextChange
+from acp_nvim.ui.editor import BufferText, BufferWrite, Editor, FoundOnDisk, TextChange
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.conflicts import Conflict, Conflicts
 from acp_nvim.workspace.encoding import encode, is_known, with_mark
@@ -24,6 +26,7 @@ from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError
 from acp_nvim.workspace.saves import Saves
 from acp_nvim.workspace.text_lines import TextLines
+from acp_nvim.workspace.text_shape import of_buffer
 
 BUFFER_TEXTS_BYTES: Final = 64 * 1024 * 1024
 """Maximum memory for cached texts of buffers: the largest file that is served fits."""
@@ -52,9 +55,15 @@ class OpenText(msgspec.Struct, frozen=True):
     modified: bool
     on_disk: bool
     fileformat: str | None = None
+    fixeol: bool = False
 
 
 _UNKNOWN = OpenText("", "", "", modified=False, on_disk=False)
+
+
+def _opened(text: str, found: BufferText) -> OpenText:
+    state, encoding = found.state, found.encoding
+    return OpenText(text, state, encoding, found.modified, found.on_disk, found.fileformat, found.fixeol)
 
 
 class BufferTexts:
@@ -163,7 +172,14 @@ class OpenFiles:
         return known if known.state else None
 
     async def read(self, path: str) -> OpenText | None:
-        """Update the buffer from its file and return its text; None without a buffer. Call it in `alone`."""
+        """Update the buffer from its file and return its text; None without a buffer. Call it in `alone`.
+
+        If a symbolic link leads to the directory now, the buffer is that of another file.
+        """
+        if await anyio.to_thread.run_sync(is_behind_link, path):
+            self._texts.forget(path)
+            await self.on_read(path, None)
+            return None
         for _ in range(FOLLOW_ATTEMPTS):
             known = self._texts.get(path)
             buffer = await self.editor.read_buffer(path, known.state)
@@ -172,7 +188,7 @@ class OpenFiles:
                 await self.on_read(path, None)
                 return None
             text = known.text if buffer.text is None else buffer.text
-            current = OpenText(text, buffer.state, buffer.encoding, buffer.modified, buffer.on_disk, buffer.fileformat)
+            current = _opened(text, buffer)
             self._texts.put(path, current)
             if buffer.stale is None:
                 await self.on_read(path, current)
@@ -195,6 +211,11 @@ class OpenFiles:
         saved = await self.editor.saved_text(path)
         return saved if saved is not None else (await disk.read(path, buffer.encoding)).text
 
+    @staticmethod
+    def written(buffer: OpenText) -> str:
+        """Return the text that the file has after `:write`, which may end the last line."""
+        return of_buffer(buffer.text, buffer.fileformat, buffer.fixeol).applied(buffer.text)
+
     async def write(
         self, path: str, current: OpenText, text: str, save: bool, change: TextChange | None = None
     ) -> BufferWrite | None:
@@ -211,6 +232,23 @@ class OpenFiles:
         if outcome is not None and outcome.torn:
             outcome = msgspec.structs.replace(outcome, torn=not await self._repair(path, current.encoding))
         return outcome
+
+    async def adopt(self, path: str, current: OpenText) -> bool:
+        """Let the buffer, which is `current`, have the file that we have just written, as one change that undo reverts.
+
+        Returns True. A buffer that is changed just now follows the file later.
+        """
+        with suppress(FileRefusedError):
+            found = await disk.read(path, current.encoding)
+            change = None if current.text == found.text else difference(current.text, found.text)
+            on_disk = FoundOnDisk(found.stamp, found.encoding, change, is_ours=True)
+            outcome = await _when_possible(path, lambda: self.editor.follow_disk(path, current.state, on_disk))
+            self._texts.forget(path)
+            if outcome is not None and outcome.state is not None:
+                now = await self.editor.read_buffer(path, outcome.state)
+                if now is not None and now.state == outcome.state:
+                    self._texts.put(path, _opened(found.text, now))
+        return True
 
     async def _is_encodable(self, path: str, current: OpenText, text: str) -> bool:
         """Check that the encoding has all characters: Neovim would write others. False without a buffer."""

@@ -36,3 +36,7 @@ class ConflictError(FileRefusedError):
 
 class ChangedOnDiskError(FileRefusedError):
     """The file on disk is not in the expected state."""
+
+
+class InTheWayError(FileRefusedError):
+    """Something stands where a file or directory has to be; another rejection may remove it."""

@@ -1,10 +1,11 @@
-"""Decides which paths belong to a session: those whose real path is in its directories."""
+"""Decides which paths belong to a session: those whose real path is in its directories; and which files it watches."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
 from typing import Final
+from urllib.parse import unquote, urlsplit
 
 from acp_nvim.workspace.refusals import NotAllowedError
 
@@ -16,6 +17,11 @@ PATH_PARTS: Final = 128
 """Maximum names in a path, before and after resolution: projects nest 30 deep. Each is looked up several times."""
 PATH_LOOKUPS: Final = 1024
 """Maximum names looked up for one path, with those of its links: 25 for each link."""
+
+MAX_OUTSIDE: Final = 200
+"""Files outside of its directories that a session watches: each costs a `stat` after each tool call."""
+MAX_OUTSIDE_CHARS: Final = 65_536
+"""Total characters of their paths, which are in each status of the session: 200 usual ones have 16,000."""
 
 _TOO_LONG = f"one has at most {PATH_BYTES} bytes and {PATH_PARTS} names"
 
@@ -75,6 +81,98 @@ class Roots:
             return real
         what = "directories" if len(self._directories) > 1 else "directory"
         raise NotAllowedError(f"{path} is outside of the session's {what} {', '.join(self._directories)}")
+
+
+class WatchedRoots:
+    """The directories of a session, and the files outside of them that its tool calls have named to change them.
+
+    This is about what is watched. What the agent may read and write is decided by `Roots`.
+    """
+
+    def __init__(self, directories: Sequence[str]) -> None:
+        self._roots = Roots(directories)
+        self._outside: dict[str, None] = {}
+        self._chars = 0
+        self.is_full = False
+        """Whether a file was named for which there was no room: it is not watched."""
+
+    def __repr__(self) -> str:
+        return f"<WatchedRoots {self.directories} outside={self.outside}>"
+
+    @property
+    def directories(self) -> list[str]:
+        """The real paths of the directories; the first is the session's working directory."""
+        return self._roots.directories
+
+    @property
+    def outermost(self) -> list[str]:
+        """The directories that are not below another one."""
+        return self._roots.outermost
+
+    @property
+    def outside(self) -> list[str]:
+        """The real paths of the watched files outside of the directories, in the order in which they were named."""
+        return list(self._outside)
+
+    def name(self, real_path: str) -> str:
+        """Return the path for messages to the user: relative to the working directory if it is in there."""
+        return self._roots.name(real_path)
+
+    def contains(self, real_path: str) -> bool:
+        """Whether changes of the file at that real path are looked for."""
+        return real_path in self._outside or self._roots.contains(real_path)
+
+    def is_outside(self, real_path: str) -> bool:
+        """Whether that is a watched file outside of the directories."""
+        return real_path in self._outside and not self._roots.contains(real_path)
+
+    def resolve(self, path: str) -> str:
+        """Return the real path of a watched file. Raises `NotAllowedError` if it is none, or `path` is relative."""
+        try:
+            return self._roots.resolve(path)
+        except NotAllowedError:
+            real = real_path(path) if os.path.isabs(path) else None
+            if real is None or real not in self._outside:
+                raise
+            return real
+
+    def admit(self, path: str) -> str | None:
+        """Return the real path of a file that a call names, and watch it from now on.
+
+        A relative path begins at the working directory. Returns None for what is no path, and if there is no room.
+        """
+        given = given_path(path, self.directories[0])
+        try:
+            real = None if given is None else real_path(given)
+        except NotAllowedError:
+            return None
+        if real is None or self.contains(real):
+            return real
+        if len(self._outside) >= MAX_OUTSIDE or self._chars + len(real) > MAX_OUTSIDE_CHARS:
+            self.is_full = True
+            return None
+        self._outside[real] = None
+        self._chars += len(real)
+        return real
+
+    def drop(self, real_path: str) -> None:
+        """Watch that file outside of the directories no longer, because it is no regular file, say."""
+        if real_path in self._outside:
+            del self._outside[real_path]
+            self._chars -= len(real_path)
+
+
+def given_path(path: str, cwd: str) -> str | None:
+    """Return the absolute form of an agent's path, with its symlinks; None if it is not a path.
+
+    The path may be a `file:` URI, relative to `cwd`, or below `~`.
+    """
+    try:
+        parts = urlsplit(path) if path[:5].lower() == "file:" else None
+        text = unquote(parts.path) if parts else os.path.expanduser(path)
+    except ValueError:
+        return None
+    return os.path.join(cwd, text) if text else None
 
 
 def real_path(path: str) -> str:

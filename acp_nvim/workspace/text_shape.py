@@ -119,13 +119,13 @@ class TextForm(msgspec.Struct, frozen=True):
         return bom + lines
 
 
-def of_buffer(text: str, fileformat: str | None) -> TextForm:
-    """Return the form of a buffer whose `:write` would write `text`, so that 'fixendofline' is applied already.
+def of_buffer(text: str, fileformat: str | None, fixeol: bool) -> TextForm:
+    """Return the form of a buffer with this text.
 
-    `fileformat` is the option; it decides only when the text has no newline.
+    `fileformat` is the option; it decides only when the text has no newline. `fixeol`: `:write` ends the last line.
     """
     end = _single_kind(text) if "\n" in text else _END_OF.get(fileformat or "", "")
-    return TextForm(text.startswith(BOM), end, _is_ended(text))
+    return TextForm(text.startswith(BOM), end, fixeol or _is_ended(text))
 
 
 def of_file(text: str, fixeol: bool, mac: bool) -> TextForm:

@@ -79,7 +79,7 @@ class _Write:
         buffer = await self._current()
         if buffer is None:
             return await self._write_file()
-        shape = of_buffer(buffer.text, buffer.fileformat)
+        shape = of_buffer(buffer.text, buffer.fileformat, buffer.fixeol)
         self._text = shape.applied(self._asked)
         base = await self._base(buffer.text)
         if base is None:

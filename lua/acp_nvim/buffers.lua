@@ -23,11 +23,15 @@ function M.read(path, known)
     return nil
   end
   local stale, was = tracking.check(bufnr)
+  if not tracking.get(bufnr) then
+    saved_text.note_end(bufnr)
+  end
   local state = text.state(bufnr)
   return {
     state = state,
     encoding = text.encoding(bufnr),
     fileformat = vim.bo[bufnr].fileformat,
+    fixeol = text.shape(bufnr).eol,
     modified = vim.bo[bufnr].modified,
     on_disk = vim.uv.fs_stat(path) ~= nil,
     text = state ~= known and text.of_buffer(bufnr) or nil,
@@ -146,6 +150,7 @@ M.file_gone = following.file_gone
 M.file_moved = following.file_moved
 M.file_removed = following.file_removed
 M.stale = tracking.stale
+M.untracked = tracking.untracked
 M.refresh = tracking.check_all
 M.set_roots = watching.set_roots
 

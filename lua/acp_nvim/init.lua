@@ -39,6 +39,7 @@ function M.status(session)
     follow = follow_state(),
     unread = found and found.unread or 0,
     subagents = found and subagents and subagents.of(found) or {},
+    review_progress = found and require("acp_nvim.review.progress").view(found.key),
   })
 end
 

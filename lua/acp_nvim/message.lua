@@ -95,6 +95,20 @@ local function show(text, level)
   end)
 end
 
+---Shows how far something has come, in place of the last line that did; |:messages| does not keep it.
+---@param text string one line
+function M.progress(text)
+  vim.schedule(function()
+    if vim.startswith(vim.api.nvim_get_mode().mode, "c") then
+      return -- the user types there
+    end
+    without_prompt(function()
+      vim.cmd.redraw()
+      vim.api.nvim_echo({ { cut(prefixed(visible(text)), vim.v.echospace) } }, false, {})
+    end)
+  end)
+end
+
 ---Answers to commands: a few lines.
 
 function M.info(text)

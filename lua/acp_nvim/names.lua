@@ -140,6 +140,13 @@ function M.view(path)
   vim.api.nvim_cmd({ cmd = "view", args = { path }, magic = EXACT, mods = { silent = true } }, {})
 end
 
+---@param file string path of the undo file of the buffer
+function M.write_undo(bufnr, file)
+  pcall(vim.api.nvim_buf_call, bufnr, function()
+    vim.api.nvim_cmd({ cmd = "wundo", args = { file }, bang = true, magic = EXACT, mods = { silent = true } }, {})
+  end)
+end
+
 ---Generates the tags of a directory with help files.
 ---@param directory string of the plugin
 function M.make_helptags(directory)

@@ -87,6 +87,7 @@
 ---@field agent? string
 ---@field named? boolean the user chose the agent
 ---@field cwd string
+---@field open_turn? { background: boolean } the turn that runs, or work in the background that is shown as one
 ---@field bufnr? integer
 ---@field prompt_bufnr? integer
 ---@field status acp.Status

@@ -10,6 +10,7 @@ from functools import partial
 from tests.bench import (
     files,
     follow,
+    many_files,
     pipeline,
     review,
     sessions,
@@ -189,6 +190,16 @@ def bench_turns() -> None:
     line("  from the prompt to the agent, to the summary of 21 files", figure, "")
 
 
+def bench_many_files() -> None:
+    """What is felt while all that a command has changed is rejected, as soon as its turn is over."""
+    for listed in (False, True):
+        found = fresh(partial(many_files.run, listed=listed))
+        what = f"{many_files.FILES} changed files rejected{', the list on the screen' if listed else ''}"
+        line(what, f"{found.seconds:.1f} s", "")
+        figure = f"{found.pings.p99:.1f} ms, {found.pings.max:.1f} ms"
+        line("  a request every 5 ms: p99, worst", figure, held(found.pings.p99, 16, "ms"))
+
+
 def bench_terminals() -> None:
     """What is felt of a command that floods its terminal; plain Python reads the same bytes beside it."""
     least = fresh(terminals.floor)
@@ -244,6 +255,7 @@ BENCHES = {
     "snapshots-first": bench_first_snapshots,
     "turns": bench_turns,
     "follow": bench_follow,
+    "many-files": bench_many_files,
     "terminals": bench_terminals,
     "tools": bench_tools,
 }

@@ -49,12 +49,15 @@ def write(editor, path, change, save=True, state=None):
 
 @pytest.mark.parametrize("content", TEXTS)
 @pytest.mark.parametrize("fixeol", [True, False])
-def test_read_is_what_write_would_write(editor, file, content, fixeol):
+def test_read_is_what_the_file_has_or_what_write_would_write(editor, file, content, fixeol):
     path = file(content)
     editor.lua("vim.bo.fixeol = ...", fixeol)
+    assert read(editor, path)["text"].encode() == content
+    editor.command("setlocal modified")
     text = read(editor, path)["text"]
     editor.command("write!")
     assert text.encode() == path.read_bytes()
+    assert read(editor, path)["text"] == text
 
 
 NEW = [text.decode() for text in TEXTS] + ["\n\r\n", "a\r\nb\r", "q\nb\r\nc\n", "\ufeffa\n", "\r\n"]

@@ -56,7 +56,16 @@ WORKTREE = {"type": "worktree_seen", "path": "/p/w", "branch": "b", "changed": 1
 PROVIDER = {"id": "main", "supported": ["openai"], "required": False}
 METHODS = [{"id": "a", "name": "A", "kind": "agent"}, {"id": "b", "name": "B", "kind": "agent"}]
 CHANGED = {"path": "/p/a.py", "operation": "modify", "added": 1, "removed": 1}
-CHECKPOINT = {"id": "c", "kind": "turn", "agent": "demo", "prompt": "p", "time": 1_700_000_000, "files": [CHANGED]}
+CHECKPOINT = {
+    "id": "c",
+    "kind": "turn",
+    "agent": "demo",
+    "prompt": "p",
+    "time": 1_700_000_000,
+    "files": 1,
+    "added": 1,
+    "removed": 0,
+}
 RULE = {"id": "r", "source": "stored", "action": "allow", "words": "allow command ls", "time": 1_700_000_000}
 OPTION = {
     "id": "mode",

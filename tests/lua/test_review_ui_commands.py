@@ -7,7 +7,16 @@ import pytest
 from tests.lua.conftest import STATUS
 from tests.lua.review_files import TWO, hunk, review, tell, written
 
-CHECKPOINT = {"id": "x", "kind": "turn", "agent": "demo", "prompt": "do it", "time": 1_700_000_000, "files": []}
+CHECKPOINT = {
+    "id": "x",
+    "kind": "turn",
+    "agent": "demo",
+    "prompt": "do it",
+    "time": 1_700_000_000,
+    "files": 0,
+    "added": 0,
+    "removed": 0,
+}
 
 
 @pytest.fixture

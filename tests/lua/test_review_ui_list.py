@@ -38,13 +38,13 @@ def test_a_line_for_each_file(editor, files):
     editor.command("AcpReview")
     assert editor.lua("return vim.bo.filetype") == "acp_review"
     assert lines(editor) == [
-        "  M a.py            +3 −1",
-        "  A b/new.py        +20 −0",
-        "  B c.png           binary file, 12 kB -> 14 kB",
-        "  D d.py            +0 −2",
-        "  T e.sh            executable now",
-        "  R old.py -> f.py  +0 −1",
-        "  C g.py            +1 −0  2 conflicts",
+        "  M a.py           +3 −1",
+        "  A b/new.py       +20 −0",
+        "  B c.png          binary file, 12 kB -> 14 kB",
+        "  D d.py           +0 −2",
+        "  T e.sh           executable now",
+        "  R old.py → f.py  +0 −1",
+        "  C g.py           +1 −0  2 conflicts",
     ]
     assert editor.lua("return vim.bo.modifiable") is False
 
@@ -52,7 +52,7 @@ def test_a_line_for_each_file(editor, files):
 def test_hunks_are_counted_once_they_are_told(editor, files):
     editor.command("AcpReview")
     tell(editor, review(files["a.py"], hunks=TWO))
-    editor.wait_until(lambda: lines(editor)[0] == "  M a.py            +3 −1  2 hunks", what="the hunks")
+    editor.wait_until(lambda: lines(editor)[0] == "  M a.py           +3 −1  2 hunks", what="the hunks")
 
 
 def test_the_cursor_is_on_the_file_that_one_comes_from(editor, files):

@@ -24,10 +24,8 @@ def clock(moment, form="%Y-%m-%d %H:%M"):
 
 
 def checkpoint(number, kind="turn", files=2, **more):
-    changed = [
-        {"path": f"/p/{name}.py", "operation": "modify", "added": 6, "removed": 2} for name in "abcdef"[:files]
-    ]  # fmt: skip
-    given = {"agent": "demo", "prompt": f"prompt {number}\nand more", "time": TIME + number, "files": changed}
+    counts = {"files": files, "added": 6 * files, "removed": 2 * files}
+    given = {"agent": "demo", "prompt": f"prompt {number}\nand more", "time": TIME + number, **counts}
     return {"id": f"id{number}", "kind": kind, **given, **more}
 
 

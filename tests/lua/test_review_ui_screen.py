@@ -80,7 +80,8 @@ def test_the_list_has_colours(screen):
 
 def checkpoints(editor):
     files = [{"path": f"{editor.project.resolve()}/a.py", "operation": "modify", "added": 1, "removed": 1}]
-    one = {"id": "x", "kind": "turn", "agent": "demo", "prompt": "do it", "time": 1_700_000_000, "files": files}
+    counts = {"files": 1, "added": 1, "removed": 1}
+    one = {"id": "x", "kind": "turn", "agent": "demo", "prompt": "do it", "time": 1_700_000_000, **counts}
     editor.apply({"type": "checkpoints", "cwd": str(editor.project), "checkpoints": [one]})
     return files
 

@@ -44,3 +44,10 @@ def test_characters_of_several_bytes_are_whole(editor):
         for line, spans in zip((old, new), found, strict=True)
     ]
     assert words == [["straße"], ["gasse"]]
+
+
+def test_names_of_files_are_as_short_as_they_can_be(editor):
+    home, entry = editor.places.home, 'return require("acp_nvim.review.entry").name(...)'
+    for path, name in {"/w/a/b": "a/b", f"{home}/notes/b": "~/notes/b", "/other/b": "/other/b"}.items():
+        assert editor.lua(entry, {"path": path}, "/w") == name
+    assert editor.lua(entry, {"path": f"{home}/b", "old_path": "/w/a"}, "/w") == "a → ~/b"

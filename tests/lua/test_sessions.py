@@ -106,7 +106,9 @@ def test_events_are_told_with_their_data(editor):
         {"type": "error", "session": key, "text": "broken", "code": "turn_failed", "agent": "demo"},
         {"type": "turn_end", "session": key, "stop_reason": "end_turn"},
         {"type": "turn_start", "session": key, "background": True},
+        {"type": "review_progress", "session": key, "what": "collecting"},
         {"type": "turn_end", "session": key, "stop_reason": "cancelled", "background": True},
+        {"type": "review_progress", "session": key, "what": "collecting", "is_over": True},
     )
     assert [(record["name"], record["data"]) for record in editor.events()] == [
         ("AcpSessionReady", {"session": key, "session_id": "s-1", "agent": "demo"}),
@@ -114,9 +116,10 @@ def test_events_are_told_with_their_data(editor):
         ("AcpToolCall", {"session": key, "call": call}),
         ("AcpFileChanged", changed),
         ("AcpError", {"session": key, "text": "broken", "code": "turn_failed", "agent": "demo"}),
-        ("AcpTurnEnd", {"session": key, "stop_reason": "end_turn", "background": False}),
+        ("AcpTurnEnd", {"session": key, "stop_reason": "end_turn", "background": False, "collecting": False}),
         ("AcpTurnStart", {"session": key, "background": True}),
-        ("AcpTurnEnd", {"session": key, "stop_reason": "cancelled", "background": True}),
+        ("AcpTurnEnd", {"session": key, "stop_reason": "cancelled", "background": True, "collecting": True}),
+        ("AcpTurnChanges", {"session": key}),
     ]
     assert "broken" in editor.message()
 

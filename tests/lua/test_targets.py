@@ -237,6 +237,9 @@ def test_k_on_a_permission_stays_about_its_call_when_the_id_is_used_again(chat):
     chat.apply({"type": "permission", "block": 4, "request": {**request, "id": 6}})
     chat.press("K", len(chat.editor.lines(chat.key)))
     assert chat.editor.sent("call_details")[-1] == {"session": chat.key, "block": 3}
+    chat.apply({"type": "reset"}, call(1, 1), {"type": "permission", "block": 2, "request": {**request, "id": 7}})
+    chat.press("K", len(chat.editor.lines(chat.key)))
+    assert chat.editor.sent("call_details")[-1] == {"session": chat.key, "block": 1}
 
 
 def float_lines(editor):

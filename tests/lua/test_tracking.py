@@ -518,3 +518,23 @@ def test_a_buffer_named_by_a_url_is_no_file(editor):
     assert editor.lua("return require('acp_nvim.buffers.lookup').is_file(0)") is False
     editor.lua("vim.api.nvim_buf_set_name(0, '/tmp/a.txt')")
     assert editor.lua("return require('acp_nvim.buffers.lookup').is_file(0)") is True
+
+
+def test_files_that_calls_have_named_are_tracked_wherever_they_are(editor, path, tmp_path):
+    named, other = tmp_path / "named.txt", tmp_path / "other.txt"
+    for one in (named, other):
+        one.write_text(OLD)
+        editor.command(f"edit {one}")
+    assert sorted(buffers(editor, "untracked")) == [str(named), str(other)]
+    buffers(editor, "set_roots", 1, [str(editor.project)], [str(named)])
+    assert buffers(editor, "untracked") == [str(other)]
+    by_others(named, "new\n")
+    by_others(other, "new\n")
+    assert buffers(editor, "stale") == [str(named)]
+    editor.wait_until(lambda: told(editor) == [str(named)])
+    follow(editor, named, change="new\n")
+    buffers(editor, "set_roots", 1, [str(editor.project)], [])
+    assert sorted(buffers(editor, "untracked")) == [str(named), str(other)]
+    buffers(editor, "set_roots", 1, [str(editor.project)], [str(named)])
+    editor.command(f"bwipeout {named} | edit {named}")  # opened after it was named
+    assert buffers(editor, "untracked") == [str(other)]

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
 
@@ -160,3 +162,28 @@ def test_what_was_queued_when_an_agent_died_is_not_forgotten(editor: Start, tmp_
     words(nvim, "ended by signal SIGKILL", "Queued prompts are kept")
     nvim.command("AcpChat")
     nvim.wait_until(lambda: "this is the answer to next" in nvim.chat_text(), what="the answer to what was queued")
+
+
+@pytest.mark.parametrize("after_turn", [False, True])
+def test_turns_that_end_with_the_host_are_told_of(editor: Start, tmp_path: Path, after_turn: bool) -> None:
+    """Once each; a turn that has ended before is not told of again."""
+    script = agent_script(
+        tmp_path,
+        """
+        def turn(agent, prompt):
+            if prompt.text == "wait":
+                agent.note(waiting=os.getpid())
+                return NO_ANSWER
+        """,
+    )
+    nvim = editor(agents={"it": {"command": script.argv}})
+    nvim.command("AcpPrompt hello" if after_turn else "AcpPrompt wait")
+    if after_turn:
+        nvim.wait_until(lambda: nvim.events("AcpTurnEnd"), what="the end of the turn")
+    else:
+        script.wait_note("waiting")
+    os.kill(nvim.lua('return vim.fn.jobpid(require("acp_nvim.host").channel())'), signal.SIGKILL)
+    nvim.wait_until(lambda: nvim.events("AcpError"), what="the end of the host")
+    ends = [(one["stop_reason"], one["background"]) for one in nvim.events("AcpTurnEnd")]
+    assert ends == [("end_turn" if after_turn else "error", False)]
+    assert nvim.lua('return require("acp_nvim").status().state') == "failed"

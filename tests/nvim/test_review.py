@@ -98,10 +98,9 @@ class Typing:
         self.nvim.command(f"buffer {self.buffer}")
         self.nvim.command("AcpReview rejectall")
         self.nvim.wait_until(
-            lambda: (self.desk.cwd / "f").read_text() == text,
+            lambda: (self.desk.cwd / "f").read_text() == text == self.text + "\n",  # the buffer follows the file
             what=lambda: f"the file to be {text!r}, not {(self.desk.cwd / 'f').read_text()!r}",
         )
-        assert self.text + "\n" == text
         self.until_hunks()
         self.desk.check_silence()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 from collections.abc import Callable
@@ -55,8 +56,11 @@ def stored(nvim: HeadlessEditor, *more: Path) -> str:
         if path.is_file() and "drafts" not in path.parts and "objects" not in path.parts:
             found.append(path.read_bytes().decode("utf-8", "replace"))
         if path.name == "objects":
-            words = ["git", "--git-dir", str(path.parent), "cat-file", "--batch-all-objects", "--batch"]
-            found.append(subprocess.run(words, capture_output=True, check=True).stdout.decode("utf-8", "replace"))
+            git = next(one for one in path.parents if (one / "HEAD").is_file())
+            words = ["git", "--git-dir", str(git), "cat-file", "--batch-all-objects", "--batch"]
+            objects = {**os.environ, "GIT_OBJECT_DIRECTORY": str(path)}
+            done = subprocess.run(words, env=objects, capture_output=True, check=True)
+            found.append(done.stdout.decode("utf-8", "replace"))
     text = "\n".join(found)
     return text.replace("\\n", "\n").replace("\\r", "\r").replace('\\"', '"').replace("\\\\", "\\")
 

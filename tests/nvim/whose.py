@@ -11,8 +11,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from acp_nvim.evidence.activities import CALL_LATE_NS
+from acp_nvim.evidence.work import TURN_LATE_NS
 from acp_nvim.file_time import now
-from acp_nvim.review.work import CALL_LATE_NS, COMMAND_LATE_NS
 from tests.nvim.reviewing import Desk
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
@@ -22,6 +23,7 @@ from tests.support.waiting import wait_until
 # The prompt is what the agent does, as Python.
 AGENT = """
 import glob
+import re
 import subprocess
 
 WORK = os.path.join(os.environ["XDG_STATE_HOME"], "nvim", "acp_nvim", "work", "*.jsonl")
@@ -66,8 +68,9 @@ def until(name):
 
 def until_heard(record):
     # what a busy host hears late would be nobody's: it is there when the host has written it down
-    found = f'"id":"{record}","words"'
-    while not any(found in open(file).read() for file in glob.glob(WORK)):
+    kind, _, call = record.rpartition(" ")
+    found = re.compile(rf'"id":"{kind and kind + " "}\\d+ {call}","words"')
+    while not any(found.search(open(file).read()) for file in glob.glob(WORK)):
         time.sleep(0.005)
 """
 
@@ -129,7 +132,7 @@ class Project(Desk):
     def wait_end(self) -> None:
         """The agent's turn is over."""
         self.nvim.wait_until(lambda: len(self.nvim.events("AcpTurnEnd")) > self._ends, what="the end of the turn")
-        later = time.time_ns() + COMMAND_LATE_NS  # what is changed at once may still be the agent's doing
+        later = time.time_ns() + TURN_LATE_NS  # what is changed at once may still be the agent's doing
         wait_until(lambda: now() > later, what="that moment to be over")
 
     def finish(self) -> None:

@@ -25,7 +25,7 @@ def stamp(path: str) -> str | None:
 
 
 def fixed(text: str) -> str:
-    """The text with the end of its last line, as 'fixendofline' brings it."""
+    """The text with the end of its last line, as 'fixendofline' brings it to the file."""
     return text + "\n" if text and not text.endswith("\n") else text
 
 
@@ -124,6 +124,7 @@ class FakeEditor:
             text=text,
             stale=None if now == buffer.stamp else "changed",
             stamp=buffer.stamp,
+            fixeol=True,
         )
 
     async def saved_text(self, path: str) -> str | None:
@@ -152,7 +153,7 @@ class FakeEditor:
         buffer.type(applied(buffer.text, change))
         if not save:
             return BufferWrite(state=buffer.state)
-        asked, buffer.text = buffer.text, buffer.formatter(buffer.text)
+        asked, buffer.text = buffer.text, fixed(buffer.formatter(buffer.text))
         await anyio.Path(path).write_bytes(buffer.text.encode(buffer.encoding))
         buffer.is_at(stamp(path), buffer.text)
         return BufferWrite(state=buffer.state, text=buffer.text if buffer.text != asked else None)
@@ -179,7 +180,10 @@ class FakeEditor:
         return True
 
     async def file_moved(self, path: str, new: str) -> bool:
-        if self.refuses_names or path not in self.buffers:
+        if path.endswith("/"):
+            inside = [one for one in self.buffers if one.startswith(path) and stamp(one) is None]
+            return any([await self.file_moved(one, new + one[len(path) :]) for one in inside])
+        if self.refuses_names or path not in self.buffers or new in self.buffers or stamp(path) is not None:
             return False
         self.buffers[new] = self.buffers.pop(path)
         return True
@@ -191,6 +195,9 @@ class FakeEditor:
         self.tool_calls.append((call_id, tool, arguments))
         return self.on_tool(tool, arguments)
 
+    async def untracked_buffers(self) -> list[str]:
+        return list(self.buffers)
+
     async def stale_buffers(self) -> list[str]:
         return [path for path, buffer in self.buffers.items() if stamp(path) != buffer.stamp]
 
@@ -201,7 +208,7 @@ class FakeEditor:
         if os.path.exists(real):
             with open(real, encoding="utf-8", newline="") as file:
                 on_disk = file.read()
-        buffer = self.buffers[real] = FakeBuffer(fixed(on_disk), on_disk, stamp(real))
+        buffer = self.buffers[real] = FakeBuffer(on_disk, on_disk, stamp(real))
         if text is not None:
             buffer.type(text)
         return buffer

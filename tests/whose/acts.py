@@ -33,7 +33,7 @@ class Acts:
         path = self.stage.where / name
         before = self.stage.trees()
         text = self.stage.agent.tell("read", path=str(path)) if path.exists() else ""
-        self.stage.agent.tell("write", path=str(path), content=_edited(text, rng, f"A{number};"))
+        self.stage.agent.tell("write", path=str(path), content=_edited(text, rng, self._mark(number)))
         self._changed(name, "fs", before)
         return f"the agent writes {name} through the client"
 
@@ -62,7 +62,7 @@ class Acts:
         wait_past(self.stage.unwatched + BEFORE_NS)
         before = self.stage.trees()
         text = before.get(name, b"").decode()
-        self.stage.scratch.write_text(_edited(text, rng, f"A{number};"))
+        self.stage.scratch.write_text(_edited(text, rng, self._mark(number)))
         self.stage.agent.tell("terminal", argv=["cp", str(self.stage.scratch), str(self.stage.where / name)])
         self.stage.command_ended = now()
         self._changed(name, "command", before)
@@ -129,11 +129,15 @@ class Acts:
             data = None
             self.files.tokens -= tokens(before[name]) & self.unwatched_tokens
         else:
-            data = base64.b64encode(_edited(before.get(name, b"").decode(), rng, f"A{number};").encode()).decode()
+            data = base64.b64encode(_edited(before.get(name, b"").decode(), rng, self._mark(number)).encode()).decode()
         in_place = rng.random() < 0.5
         self.stage.agent.tell("work", path=str(self.stage.where / name), data=data, in_place=in_place)
         self._changed(name, way, before)
         return f"{how} {name}{' in place' if in_place else ''}"
+
+    def _mark(self, number: int) -> str:
+        """What the agent writes in a step. Git has it from no other sequence: it may have made what it has."""
+        return f"A{self.stage.sequences}.{number};"
 
     def _changed(self, name: str, way: str, before: Tree) -> None:
         self.files.agent(name, way, before.get(name))

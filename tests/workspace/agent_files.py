@@ -110,7 +110,7 @@ class AgentFiles:
             return None
         after = self._scene(file)
         if text not in (before.current, after.current):
-            raise Broken("read", f"gave {text!r}; :write would write {after.current!r}")
+            raise Broken("read", f"gave {text!r}, not {after.current!r}")
         return text
 
     def _is_missing(self, scene: Scene, refused: RefusedError) -> bool:

@@ -13,7 +13,7 @@ function M.find(path)
   end
 end
 
----Writes what `:write` would write to another file.
+---Writes the text to another file: what `:write` would write, or what was read of an unmodified buffer.
 ---@param path string
 ---@param copy string
 ---@return table?
@@ -22,9 +22,12 @@ function M.look(path, copy)
   if not nr then
     return nil
   end
+  local fixes = vim.bo[nr].fixendofline
+  vim.bo[nr].fixendofline = fixes and vim.bo[nr].modified
   api.nvim_buf_call(nr, function()
     vim.cmd("silent keepalt noautocmd lockmarks write! " .. vim.fn.fnameescape(copy))
   end)
+  vim.bo[nr].fixendofline = fixes
   return {
     bufnr = nr,
     modified = vim.bo[nr].modified,

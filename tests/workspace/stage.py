@@ -25,7 +25,7 @@ KEPT = re.compile(r"kept in\s+(/[^\s:]+)")
 
 @dataclass(frozen=True)
 class Buffer:
-    """A loaded buffer; `text` is what `:write` would write."""
+    """A loaded buffer; `text` is what `:write` would write, or what was read if it is not modified."""
 
     number: int
     modified: bool

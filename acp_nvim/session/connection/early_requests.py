@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, Protocol
 
@@ -10,6 +10,8 @@ import anyio
 
 from acp_nvim.acp.answers import Asked
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
+from acp_nvim.session.connection.peer_session import PeerSession
+from acp_nvim.session.connection.strays import Strays
 
 EARLY_REQUEST_SECONDS: Final = 2.0
 """Longest time that a request is held: an agent that waits for it before it answers us would wait forever."""
@@ -85,9 +87,13 @@ class EarlyRequest:
 
 
 class EarlyRequests:
-    """The held requests of one agent. Requests are held only while a session is being opened (`opening`)."""
+    """The held requests of one agent. Requests are held only while a session is being opened (`opening`).
 
-    def __init__(self) -> None:
+    `name`, `sessions` and `left` are as for `Strays`.
+    """
+
+    def __init__(self, name: str, sessions: Mapping[str, PeerSession], left: set[str]) -> None:
+        self.strays = Strays(name, sessions, left, lambda: self.all_open)
         self._openings = 0
         self.all_open = anyio.Event()
         """Set while no session is being opened."""

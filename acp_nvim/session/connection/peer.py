@@ -81,6 +81,11 @@ class AgentPeer:
         return max(self._last_call, self.router.last_word)
 
     @property
+    def pid(self) -> int | None:
+        """The process id of the agent; None if it is no process of ours."""
+        return None if self._transport is None else self._transport.pid
+
+    @property
     def silent(self) -> bool:
         """Whether its connection is closed, so that no message can come."""
         return self._connection is not None and self._connection.closed

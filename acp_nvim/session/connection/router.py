@@ -23,7 +23,6 @@ from acp_nvim.session.connection.early_requests import EarlyRequest, EarlyReques
 from acp_nvim.session.connection.mcp_messages import McpMessages
 from acp_nvim.session.connection.other_messages import OtherMessages, answered, session_with
 from acp_nvim.session.connection.peer_session import PeerSession
-from acp_nvim.session.connection.strays import Strays
 from acp_nvim.session.connection.update_run import UpdateRun, measured
 from acp_nvim.tasks import OnFailure, contained, failed
 
@@ -65,8 +64,8 @@ class MessageRouter:
         self.last_word = 0.0
         self._left: set[str] = set()
         self._early: dict[str, list[Update | EarlyRequest]] = {}
-        self.early_requests = EarlyRequests()
-        self.strays = Strays(name, self.sessions, self._left, lambda: self.early_requests.all_open)
+        self.early_requests = EarlyRequests(name, self.sessions, self._left)
+        self.strays = self.early_requests.strays
         self._early_count = self._early_bytes = 0
         self._unanswered = self._unanswered_bytes = 0
         self.others = OtherMessages(name)

@@ -158,16 +158,15 @@ class EditorTools:
             is_unended = buffer is not None and wanted.is_unended
             after = await anyio.to_thread.run_sync(applied, text, wanted.edits, encoding, is_unended)
             if buffer is not None and buffer.modified and renamed is not None:
-                saved = await self.files.saved(path, buffer)
-                after = await anyio.to_thread.run_sync(with_unsaved, saved, text, after, renamed)
+                on_disk = await self.files.saved(path, buffer)
+                after = await anyio.to_thread.run_sync(with_unsaved, on_disk, text, after, renamed)
         except FileRefusedError as error:
             raise ToolError(f"Nothing was changed: {error}") from error
         except UnsavedNameError as error:
             words = "has unsaved lines with that name, which the language server has not seen. Ask the user to save it"
             raise ToolError(f"{self.roots.name(wanted.path)} {words}. Nothing was changed.") from error
-        if after == text:
-            return None
-        return _Change(path, text, after)
+        saved = text if buffer is None else self.files.written(buffer)
+        return None if after in (text, saved) else _Change(path, text, after)
 
     async def _write(self, title: str, changes: Sequence[_Change]) -> str:
         """Write all files, and return what was done. Raises `ToolError` if not all of it could be.

@@ -48,6 +48,7 @@ class AgentFiles:
         self.quirks: frozenset[str] = frozenset()
         self.access = PathAccess(where, broker)
         self._presenter = presenter
+        self._named = changes.named
         self._reviews = changes.reviews
         self._files = changes.reviews.files
         self._roots = where.roots
@@ -55,7 +56,7 @@ class AgentFiles:
         self._work = changes.work
         self._seen = seen
         self._share = share
-        self._locations = LocationTracker(presenter, changes.reviews, where.roots, changes.tasks)
+        self._locations = LocationTracker(presenter, changes.reviews, changes.log.roots, changes.tasks)
 
     def read(self, wanted: FileToRead) -> Awaitable[dict[str, Any]]:
         """Return an awaitable of the answer to `fs/read_text_file`, which raises `RpcError`."""
@@ -101,6 +102,7 @@ class AgentFiles:
             path = await real_path
             on_written = partial(self._reviews.tracker.wrote, self._turn, path, self.save)
             async with self._share.turn():
+                self._named.watch(path)
                 self._work.before_write(path)
                 written = await write_text_file(self._files, self._seen, path, wanted.content, self.save, on_written)
         except FileRefusedError as error:

@@ -15,16 +15,16 @@ from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.merge import merge
 from acp_nvim.workspace.open_files import Followed
 from acp_nvim.workspace.refusals import NotAllowedError
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.roots import WatchedRoots
 
 OWN_PATHS: Final = 200
 """Files that are remembered as changed by tool calls: more than one call edits."""
 
 
 class FollowedFiles:
-    """The files below the `roots` of one session; `seen` is what the agent has seen of them."""
+    """The files that `roots` watch for one session; `seen` is what the agent has seen of them."""
 
-    def __init__(self, presenter: Presenter, roots: Roots, seen: LastSeen) -> None:
+    def __init__(self, presenter: Presenter, roots: WatchedRoots, seen: LastSeen) -> None:
         self.seen = seen
         self.is_quiet = False
         """Whether another conversation shows the notices."""

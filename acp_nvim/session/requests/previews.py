@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Sequence
 from typing import Final
 
@@ -12,8 +11,8 @@ import anyio.to_thread
 
 from acp_nvim.acp.diff import Diff, FileChange
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
+from acp_nvim.hunks.locate import FilePreview, preview_of
 from acp_nvim.permissions.pending import PendingPermission
-from acp_nvim.review.locate import FilePreview, preview_of
 from acp_nvim.session.transcript.blocks import CallBlock
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.tasks import Tasks, is_running
@@ -21,7 +20,7 @@ from acp_nvim.ui.review_events import Preview, PreviewDone
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError, NotAllowedError
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.roots import WatchedRoots, given_path
 
 PREVIEW_UNASKED_CHARS: Final = 128 * 1024
 """Characters (old and new text) of the largest change that is located before its file is opened: 20 ms of a thread."""
@@ -48,7 +47,7 @@ class _Waiting:
 class Previews:
     """The previews of one session's waiting requests: one for each file that a request would change."""
 
-    def __init__(self, presenter: Presenter, files: OpenFiles, roots: Roots, tasks: Tasks) -> None:
+    def __init__(self, presenter: Presenter, files: OpenFiles, roots: WatchedRoots, tasks: Tasks) -> None:
         self._presenter = presenter
         self._files = files
         self._roots = roots
@@ -125,7 +124,7 @@ class Previews:
             self._presenter.publish(preview)
 
     def _by_path(self, diffs: Sequence[Diff]) -> dict[str, list[FileChange]]:
-        """Return the changes of each file of the session, by real path."""
+        """Return the changes of each file that the session watches, by real path."""
         found: dict[str, list[FileChange]] = {}
         for change in (change for diff in diffs for change in diff.changes):
             path = None if change.operation == "patch" else self._real(change.path)
@@ -134,9 +133,10 @@ class Previews:
         return found
 
     def _real(self, path: str) -> str | None:
-        """Return the real path of a file, or None if it is outside of the session."""
+        """Return the real path of a file, or None if the session does not watch it."""
+        given = given_path(path, self._presenter.cwd)
         try:
-            return self._roots.resolve(os.path.join(self._presenter.cwd, path))
+            return None if given is None else self._roots.resolve(given)
         except NotAllowedError:
             return None
 

@@ -45,13 +45,14 @@ class AgentRequests:
         """Number of unanswered requests, without those about existing terminals."""
         self._changes = changes
         self.refusals, self.share = Refusals(agent, presenter), Share()
-        self.previews = Previews(presenter, services.reviews.files, roots, tasks)
+        watched = changes.log.roots
+        self.previews = Previews(presenter, services.reviews.files, watched, tasks)
         self.permissions = broker = PermissionBroker(
             presenter, services.permissions, services.rules, roots, self.previews, self.refusals, tasks, on_permissions
         )
         self.granted, self.rejected = broker.grants, broker.rejected
         self._asked = AgentPermissions(presenter, where, broker, self.refusals, changes.named.known)
-        self.followed = FollowedFiles(presenter, roots, services.last_seen())
+        self.followed = FollowedFiles(presenter, watched, services.last_seen())
         seen = self.followed.seen
         self.files = AgentFiles(presenter, changes, where, seen, broker, self.share)
         self.terminals = AgentTerminals(presenter, where, broker, changes, self.share, self.refusals)

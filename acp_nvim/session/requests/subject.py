@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
 
 import msgspec
 
@@ -28,7 +27,7 @@ from acp_nvim.terminals.command_line import Command
 from acp_nvim.workspace.guarded_files import HARD_LINK, GuardedFiles
 from acp_nvim.workspace.guarded_names import why_named
 from acp_nvim.workspace.refusals import NotAllowedError
-from acp_nvim.workspace.roots import Roots, real_path
+from acp_nvim.workspace.roots import Roots, given_path, real_path
 
 INPUT_PATH_CHARS: Final = 65_536
 """Total characters of the paths of a request: 200 usual ones have 16,000. Checking takes 0.3 s at worst."""
@@ -45,12 +44,7 @@ class SessionPaths(msgspec.Struct):
 
     def given(self, path: str) -> str | None:
         """Return the absolute form of an agent's path, with its symlinks; None if it is not a path."""
-        try:
-            parts = urlsplit(path) if path[:5].lower() == "file:" else None
-            text = unquote(parts.path) if parts else os.path.expanduser(path)
-        except ValueError:
-            return None
-        return os.path.join(self.cwd, text) if text else None
+        return given_path(path, self.cwd)
 
     def real(self, path: str) -> str | None:
         """Return the real path of an agent's path; None if it is not a path, or has a loop of symlinks."""

@@ -211,7 +211,7 @@ class AgentTerminals:
     async def _live(self, terminal_id: str, terminal: Terminal, words: str) -> None:
         def ended(how: Ended) -> None:
             log.info("%s: %s", terminal_id, how)
-            self._changes.work.command(terminal_id, words, "", finished=True)
+            self._changes.left_terminal(terminal_id)
             self._shown.end(terminal_id, how)
             self._presenter.publish(events.FilesMaybeChanged(session=self._presenter.transcript.session))
             self._changes.request_scan()
@@ -222,6 +222,7 @@ class AgentTerminals:
             self._alive.discard(terminal)
             self._of_turn.discard(terminal)
             self._killed.discard(terminal)
+            self._changes.end_terminal(terminal_id, words, terminal.ran_on)
 
 
 async def _wait_for_exit(terminal: Terminal) -> dict[str, Any]:

@@ -24,6 +24,8 @@ INSTANT_SECONDS: Final = 1.0
 OLD_PLACES: Final = 10
 """Locations kept of an old tool call: as many as the chat shows."""
 
+NONE_REPORTED: Final[frozenset[str]] = frozenset()
+"""Shared by all calls: an empty set takes 200 bytes."""
 PARENTS = ("parentToolUseId", "parentToolCallId", "parent_tool_use_id", "parent_tool_call_id")
 """Names of the member with the id of the parent call."""
 
@@ -33,6 +35,8 @@ QuestionNews: TypeAlias = events.PermissionDone | ElicitationDone | ElicitationC
 
 class MessageBlock:
     """A message. Its text is kept as UTF-8, which takes a third of the memory of a list of small strings."""
+
+    __slots__ = ("message_id", "role", "text")
 
     def __init__(self, role: Role, message_id: str | None) -> None:
         self.role: Role = role
@@ -65,7 +69,7 @@ class CallBlock:
         self.past_diffs: Sequence[Diff] = ()
         self.terminals: dict[str, Terminal] = {}
         """The terminals that it has shown; a later agent may use their ids for others."""
-        self.reported: frozenset[str] = frozenset()
+        self.reported = NONE_REPORTED
         """Ids of terminals that updates of the call reported, which its content need not name."""
         self.parent: str | None = None
         """The id of the parent call."""
@@ -115,6 +119,10 @@ class CallBlock:
         items = cut(diff)
         self._cut += ((diff, items),)
         return items
+
+    def forget_cut(self) -> None:
+        """Forget what `cut_diff` returns, as the call hardly changes any more."""
+        self._cut = ()
 
     def forget_texts(self) -> None:
         """Keep only the beginning of the title and of the locations, and count the other items."""

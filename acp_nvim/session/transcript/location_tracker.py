@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from acp_nvim.acp.diff import Diff, FileChange
 from acp_nvim.acp.tool_call import CHANGES_WHAT_IT_NAMES, Item, ToolCall, ToolCallPatch
-from acp_nvim.review.locate import locate
+from acp_nvim.hunks.locate import locate
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.transcript.call_views import places as places_of
 from acp_nvim.session.transcript.presenter import Presenter
@@ -20,7 +20,7 @@ from acp_nvim.ui import events
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.line_differences import common_head
 from acp_nvim.workspace.refusals import FileRefusedError
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.roots import WatchedRoots
 
 LOCATION_SECONDS: Final = 0.1
 """Minimum time between two published locations: users cannot follow faster."""
@@ -29,7 +29,7 @@ LOCATION_SECONDS: Final = 0.1
 class LocationTracker:
     """Publishes the first location at once, and then the latest one every `LOCATION_SECONDS`."""
 
-    def __init__(self, presenter: Presenter, reviews: Reviews, roots: Roots, tasks: Tasks) -> None:
+    def __init__(self, presenter: Presenter, reviews: Reviews, roots: WatchedRoots, tasks: Tasks) -> None:
         self._presenter = presenter
         self._session = presenter.transcript.session
         self._reviews = reviews

@@ -51,6 +51,8 @@ class Presenter:
         self.on_told: Callable[[events.Event], None] = lambda event: None
         self._commands: events.Commands | None = None
         self._suggestion: events.PromptSuggestion | None = None
+        self.is_closing = False
+        """Whether the tool calls that change are closed by this plugin, as their turn is over."""
         self._unknown_kinds: set[str] = set()
         self._told: set[str] = set()
         self._status_changed = self._files_changed = False  # published once for all updates that arrive together
@@ -60,6 +62,7 @@ class Presenter:
         if not prompt.shown:
             prompt.shown = True
             self.transcript.end_message()
+            self.transcript.begin_calls(self.transcript.unfinished())
             said = updates.MessageChunk("user", TextContent(text=prompt.transcript_text()))
             self.publish(self.transcript.say(said, ours=True))
 
@@ -87,7 +90,7 @@ class Presenter:
             return
         match update:
             case updates.MessageChunk():
-                if update.role != self._activity.voice:
+                if update.role != self._activity.voice or update.role == "user":
                     self._speaks(update.role, update.message_id)
                 self.publish(self.transcript.say(update))
             case updates.MessageReplaced():
@@ -139,7 +142,7 @@ class Presenter:
         if self.is_replaying():
             self.close_calls("unfinished")
             self.metadata.forget_plans()
-            self.transcript.begin_turn(prompted=False)
+            self.transcript.begin_replayed_turn()
         else:
             self.transcript.begin_calls(self.transcript.unfinished())
 
@@ -171,13 +174,17 @@ class Presenter:
 
         Those whose ids are in the `background` stay open.
         """
-        for call in self.transcript.unfinished():
-            if call.tool_call_id in background:
-                continue
-            closed = "rejected" if call.number in rejected else status
-            patch = ToolCallPatch(tool_call_id=call.tool_call_id, status=closed)
-            self._tool_call(updates.ToolCallChanged(patch))
-            call.was_closed = True
+        self.is_closing = True
+        try:
+            for call in self.transcript.unfinished():
+                if call.tool_call_id in background:
+                    continue
+                closed = "rejected" if call.number in rejected else status
+                patch = ToolCallPatch(tool_call_id=call.tool_call_id, status=closed)
+                self._tool_call(updates.ToolCallChanged(patch))
+                call.was_closed = True
+        finally:
+            self.is_closing = False
         self.caught_up()
 
     def redraw(self, after: bool = False) -> None:

@@ -219,6 +219,8 @@ class ToolCalls:
 
     def begin_calls(self, going_on: Iterable[ToolCall] = ()) -> None:
         """Begin a turn, in which ids of calls may be used again, except for those of the calls that go on."""
+        for one in self._turn_calls:
+            self._call_at(self._calls[one]).forget_cut()
         self._turn_calls = {call.tool_call_id: True for call in going_on}
 
     def _call(self, tool_call_id: str, changed: ToolCallChanged | None = None) -> tuple[int, CallBlock, bool]:

@@ -86,7 +86,7 @@ class Transcript(ToolCalls):
     def plan(self, replaced: PlanReplaced) -> events.Plan | None:
         """Update a plan in its block, or add it; return None if the turn has `TURN_PLANS` already."""
         number = self._plans.get(replaced.plan_id)
-        if number is None and self._new_plans >= TURN_PLANS:
+        if number is None and (self._new_plans >= TURN_PLANS or self.is_full):
             return None
         shown = views.plan(self.session, number or len(self._blocks) + 1, replaced)
         if number is None:
@@ -206,6 +206,11 @@ class Transcript(ToolCalls):
             self._has_lost = False
             self._text.begin()
         self._open_message = None
+
+    def begin_replayed_turn(self) -> None:
+        """Begin a turn of a replay, which is limited as a whole, except that each of its turns may have plans."""
+        self.begin_turn(prompted=False)
+        self._new_plans = 0
 
     def begin_agent(self) -> None:
         """Forget the ids of the last agent process."""

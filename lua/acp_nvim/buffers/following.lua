@@ -1,8 +1,10 @@
 -- Updates buffers whose files were changed, deleted or renamed by other programs.
 local change_of = require("acp_nvim.buffers.change")
+local companions = require("acp_nvim.buffers.companions")
 local edits = require("acp_nvim.review.edits")
 local gone = require("acp_nvim.buffers.gone")
 local lookup = require("acp_nvim.buffers.lookup")
+local names = require("acp_nvim.names")
 local pending = require("acp_nvim.buffers.pending")
 local saved_text = require("acp_nvim.buffers.saved_text")
 local save_journal = require("acp_nvim.buffers.save_journal")
@@ -49,6 +51,19 @@ local function bring(bufnr, found)
   return ok, err
 end
 
+---Writes the undo file, which Neovim would not use any more for a file with another text.
+local function keep_undo(bufnr, path)
+  for _, file in ipairs(vim.bo[bufnr].undofile and companions.undo(path) or {}) do
+    local directory, stat = vim.uv.fs_stat(vim.fs.dirname(file)), vim.uv.fs_stat(file)
+    if directory and directory.type == "directory" then -- the first one is where Neovim writes it, too
+      if not stat or stat.type == "file" then -- it would wait for a FIFO
+        names.write_undo(bufnr, file)
+      end
+      return
+    end
+  end
+end
+
 ---@param found acp.FoundOnDisk
 ---@return acp.BufferWrite
 local function follow(bufnr, path, found)
@@ -60,6 +75,9 @@ local function follow(bufnr, path, found)
     saved_text.keep_text(bufnr, found.text)
   else
     saved_text.keep_read(bufnr)
+  end
+  if found.is_ours then
+    keep_undo(bufnr, path)
   end
   stamp.settle(bufnr)
   save_journal.based(bufnr)
@@ -108,19 +126,42 @@ function M.file_removed(path)
   end
 end
 
----Renames the buffer of a renamed file.
+---Renames the buffers of the files in a renamed directory.
+---@param path string ends with a slash, as `new`
+---@return boolean moved one of them
+local function directory_moved(path, new)
+  local moved = false
+  for file in pairs(lookup.by_path()) do
+    if vim.startswith(file, path) then
+      moved = M.file_moved(file, new .. file:sub(#path + 1)) or moved
+    end
+  end
+  return moved
+end
+
+---Renames the buffer of a renamed file, or those in a renamed directory. If it was edited, too, its buffer follows later.
+---@param path string ends with a slash if it is a directory
 ---@param new string
 ---@return boolean moved false when another buffer has the new name or the old file exists again
 function M.file_moved(path, new)
+  if vim.endswith(path, "/") then
+    return directory_moved(path, new)
+  end
   local bufnr = lookup.find(path)
   if not bufnr or lookup.find(new) or vim.uv.fs_stat(path) then
     return false
   end
+  local entry = tracking.get(bufnr)
+  local was = entry and entry.stamp
   local moved = tracking.ours(bufnr, function()
     return gone.rename(bufnr, new)
   end)
   if moved then
+    tracking.track(bufnr)
     tracking.settled(bufnr)
+    if was ~= stamp.of(new) then -- it was edited, too, or that is not known
+      tracking.based_on(bufnr, was)
+    end
   end
   return moved
 end

@@ -35,6 +35,7 @@ end
 
 ---Records that the file has what was written from the buffer.
 function M.keep_written(bufnr)
+  text.note_written(bufnr)
   keep(bufnr, text.shape(bufnr))
 end
 
@@ -56,6 +57,7 @@ end
 ---@param change acp.TextChange
 function M.keep_changed(bufnr, before, change)
   local is_known = change.lines ~= nil and #before > 0
+  text.note_written(bufnr)
   keep(bufnr, text.shape(bufnr), is_known and spliced(before, change) or nil)
 end
 
@@ -84,14 +86,29 @@ local function decode(bytes, encoding)
   return content
 end
 
+---@return string? text of the buffer's file
+local function read_file(bufnr)
+  local bytes = file_buffer.read(api.nvim_buf_get_name(bufnr), SAVED_TEXT_BYTES, SAVED_TEXT_BYTES)
+  return bytes and decode(bytes, text.encoding(bufnr))
+end
+
+---Records whether an unmodified buffer was written since it was read without an end of its last line.
+---@param content? string of the file
+function M.note_end(bufnr, content)
+  if vim.bo[bufnr].modified or vim.bo[bufnr].eol or not text.shape(bufnr).eol then
+    return
+  end
+  content = content or read_file(bufnr)
+  if content == text.join(text.lines(bufnr), text.shape(bufnr)) then
+    text.note_written(bufnr)
+  end
+end
+
 ---Records the text of the file, which has not changed since the modified buffer was read.
 function M.keep_file(bufnr)
-  local path = api.nvim_buf_get_name(bufnr)
-  local bytes = file_buffer.read(path, SAVED_TEXT_BYTES, SAVED_TEXT_BYTES)
-  if bytes then
-    local content = decode(bytes, text.encoding(bufnr))
-    saved[bufnr] = content and { text = content } or nil
-  end
+  local content = read_file(bufnr)
+  saved[bufnr] = content and { text = content } or nil
+  M.note_end(bufnr, content)
 end
 
 ---@return string? text nil when unknown

@@ -48,9 +48,22 @@ function M.shape_read(bufnr)
   return shape
 end
 
+---Records that the buffer was written: 'fixendofline' has ended the last line, but Neovim leaves 'endofline' off.
+function M.note_written(bufnr)
+  if not vim.bo[bufnr].eol and M.shape(bufnr).eol then
+    vim.bo[bufnr].eol = true
+  end
+end
+
+---Returns the shape of the buffer's text: of what was read, or of what :write would write of a modified buffer.
+---@return acp.TextShape
+local function shape_now(bufnr)
+  return vim.bo[bufnr].modified and M.shape(bufnr) or M.shape_read(bufnr)
+end
+
 ---Returns a string that is equal for equal texts of the same buffer.
 function M.state(bufnr)
-  local shape, tick = M.shape(bufnr), api.nvim_buf_get_changedtick(bufnr)
+  local shape, tick = shape_now(bufnr), api.nvim_buf_get_changedtick(bufnr)
   local parts = { bufnr, tick, shape.fileformat, tostring(shape.eol), tostring(shape.bomb), M.encoding(bufnr) }
   return table.concat(parts, " ")
 end
@@ -78,7 +91,7 @@ function M.lines(bufnr)
 end
 
 function M.of_buffer(bufnr)
-  return M.join(M.lines(bufnr), M.shape(bufnr))
+  return M.join(M.lines(bufnr), shape_now(bufnr))
 end
 
 ---@return "unix"|"dos"|"mac"|nil format nil when the text has no line end

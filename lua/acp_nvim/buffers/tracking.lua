@@ -10,6 +10,7 @@ local stamp = require("acp_nvim.buffers.stamp")
 local M = { enabled = false } -- an agent is active
 
 local api = vim.api
+local MAX_UNTRACKED = 200
 local CHANGED = api.nvim_create_augroup("acp_nvim.tracking.changed", {})
 
 ---@class acp.Tracked
@@ -197,6 +198,17 @@ function M.stale()
   return paths
 end
 
+---@return string[] paths of the loaded buffers of other files, as many as a person has open
+function M.untracked()
+  local paths = {}
+  for _, bufnr in ipairs(lookup.file_buffers()) do
+    if not tracked[bufnr] and #paths < MAX_UNTRACKED then
+      paths[#paths + 1] = lookup.real_path(bufnr)
+    end
+  end
+  return paths
+end
+
 ---Records that the host has processed the present file.
 ---@param is_gone? boolean
 function M.settled(bufnr, is_gone)
@@ -208,6 +220,15 @@ function M.settled(bufnr, is_gone)
     if entry.is_leaving then
       M.untrack(bufnr)
     end
+  end
+end
+
+---Records that the buffer is based on another state of its file than the present one.
+---@param was? string stamp of that state
+function M.based_on(bufnr, was)
+  if tracked[bufnr] then
+    tracked[bufnr].stamp = was
+    M.mark_stale(bufnr, "changed")
   end
 end
 

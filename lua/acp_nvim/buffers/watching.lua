@@ -1,4 +1,5 @@
--- Watches the buffers below the agents' directories: which exist, and when the user reads or writes their files.
+-- Watches the buffers of files that agents may change: which exist, and when the user reads or writes their files. These
+-- are the files below the directories of the agents' sessions, and others that the agents' tool calls have named.
 local lazy = require("acp_nvim.lazy")
 local edits = lazy("acp_nvim.review.edits")
 local host = require("acp_nvim.host")
@@ -13,13 +14,20 @@ local M = {}
 local api = vim.api
 local GROUP = api.nvim_create_augroup("acp_nvim.watching", {})
 
----@type table<integer, string[]> by session
+---@class acp.WatchedFiles
+---@field directories string[] real paths
+---@field files string[] real paths of other files
+
+---@type table<integer, acp.WatchedFiles> by session
 local roots = {}
 
-local function is_below_a_root(bufnr)
+local function is_watched(bufnr)
   local path = lookup.real_path(bufnr)
-  for _, directories in pairs(roots) do
-    for _, directory in ipairs(directories) do
+  for _, watched in pairs(roots) do
+    if vim.list_contains(watched.files, path) then
+      return true
+    end
+    for _, directory in ipairs(watched.directories) do
       if vim.startswith(path, directory == "/" and directory or directory .. "/") then
         return true
       end
@@ -28,8 +36,8 @@ local function is_below_a_root(bufnr)
   return false
 end
 
-local function track_below_roots(bufnr)
-  if lookup.is_file(bufnr) and is_below_a_root(bufnr) then
+local function track_watched(bufnr)
+  if lookup.is_file(bufnr) and is_watched(bufnr) then
     tracking.track(bufnr)
     tracking.get(bufnr).is_leaving = nil
   end
@@ -74,7 +82,7 @@ end
 local function on_written(event)
   local entry = tracking.get(event.buf)
   if not entry then
-    track_below_roots(event.buf)
+    track_watched(event.buf)
   elseif is_of_its_file(event) and was_written(event, entry) then
     tracking.settled(event.buf)
     if tracking.get(event.buf) then
@@ -87,7 +95,7 @@ end
 local function on_read(event)
   local entry = tracking.get(event.buf)
   if not entry then
-    track_below_roots(event.buf)
+    track_watched(event.buf)
   elseif is_of_its_file(event) then
     lookup.forget(event.buf)
     tracking.settled(event.buf)
@@ -129,12 +137,14 @@ end
 
 ---Sets the directories of a session's agent; an empty list means that the agent has ended.
 ---@param directories string[] real paths
-function M.set_roots(session, directories)
-  if vim.deep_equal(roots[session] or {}, directories) then
+---@param files? string[] real paths of other files that the agent may change
+function M.set_roots(session, directories, files)
+  local watched = #directories > 0 and { directories = directories, files = files or {} } or nil
+  if vim.deep_equal(roots[session], watched) then
     return
   end
   tracking.check_all() -- the ending agent may still have changed files
-  roots[session] = #directories > 0 and directories or nil
+  roots[session] = watched
   tracking.enabled = next(roots) ~= nil
   if tracking.enabled then
     watch()
@@ -142,12 +152,12 @@ function M.set_roots(session, directories)
     api.nvim_clear_autocmds({ group = GROUP })
   end
   for _, bufnr in ipairs(tracking.all()) do
-    if not is_below_a_root(bufnr) then
+    if not is_watched(bufnr) then
       tracking.leave(bufnr)
     end
   end
   for _, bufnr in ipairs(lookup.file_buffers()) do
-    track_below_roots(bufnr)
+    track_watched(bufnr)
   end
 end
 

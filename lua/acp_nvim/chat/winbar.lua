@@ -3,6 +3,7 @@ local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
 local hints = require("acp_nvim.prompt.hints")
 local plans = require("acp_nvim.chat.plans")
+local progress = require("acp_nvim.review.progress")
 local sessions = require("acp_nvim.sessions")
 local spinner = require("acp_nvim.chat.winbar.spinner")
 local states = require("acp_nvim.states")
@@ -18,7 +19,7 @@ local LEAST = 12 -- cells of a text that is cut: a shorter one is of no use
 
 ---Display order of the parts.
 local ORDER =
-  "activity elapsed title worktree plan permissions questions queue review others mode model context cost tokens"
+  "activity elapsed progress title worktree plan permissions questions queue review others mode model context cost tokens"
 ---@type table<string, integer>
 local PLACES = {}
 for name in ORDER:gmatch("%a+") do
@@ -210,5 +211,6 @@ end
 
 plans.on_change(M.update)
 config.on_change(M.update_all)
+progress.on_change(M.update_all)
 
 return M

@@ -9,6 +9,7 @@ local loading = require("acp_nvim.review.loading")
 local login = require("acp_nvim.login")
 local message = require("acp_nvim.message")
 local permission_rules = require("acp_nvim.permission.rules")
+local progress = require("acp_nvim.review.progress")
 local restore = require("acp_nvim.review.restore")
 local review_files = require("acp_nvim.review.files")
 local session_question = require("acp_nvim.sessions.question")
@@ -48,6 +49,12 @@ return {
   review = review_files.received,
   review_loaded = loading.received,
   review_collecting = loading.collecting,
+  review_progress = function(event)
+    progress.received(event)
+    if event.session and event.is_over then
+      autocmds.fire("AcpTurnChanges", { session = event.session })
+    end
+  end,
   sign_in = login.wanted,
   sign_in_terminal = login.terminal,
   sign_in_done = login.done,

@@ -6,6 +6,7 @@ local chat_buffer = require("acp_nvim.chat.buffer")
 local config = require("acp_nvim.config")
 local details = require("acp_nvim.chat.targets.details")
 local drafts = require("acp_nvim.prompt.drafts")
+local end_turn = require("acp_nvim.turn_end")
 local export = require("acp_nvim.sessions.export")
 local external = require("acp_nvim.external")
 local fit = require("acp_nvim.chat.windows.fit")
@@ -13,7 +14,6 @@ local follow = require("acp_nvim.follow")
 local forms = require("acp_nvim.forms")
 local kept_sessions = require("acp_nvim.sessions.kept")
 local lazy = require("acp_nvim.lazy")
-local loading = require("acp_nvim.review.loading")
 local message = require("acp_nvim.message")
 local notice = require("acp_nvim.chat.blocks.notice")
 local notify = require("acp_nvim.notify")
@@ -52,7 +52,7 @@ local function fire_tool_call(session, call, block)
     endings = endings .. tostring(item.exit_code or item.signal or "")
   end
   -- a redraw repeats calls that listeners have already received
-  local state = table.concat({ call.status or "", call.kind or "", size, endings, call.title or "" }, "\0")
+  local state = table.concat({ call.status or "", call.kind or "", size, endings, call.id, call.title or "" }, "\0")
   if session.calls[block] ~= state then -- agents use ids again
     session.calls[block] = state
     autocmds.fire("AcpToolCall", { session = session.key, call = call })
@@ -78,7 +78,7 @@ return {
     session.last_session_id = event.status.session_id or session.last_session_id
     session.agent = event.status.agent or session.agent
     session.cwd = event.status.worktree and event.status.cwd or session.cwd
-    buffers.set_roots(session.key, event.status.directories or {})
+    buffers.set_roots(session.key, event.status.directories or {}, event.status.watched)
     if not states.is_busy(event.status.state) then
       plans.end_turn(session)
     end
@@ -158,16 +158,11 @@ return {
       problems.mark(session.key) -- while the agent mends what a turn has broken, that stays new
     end
     prompt.suggest(session, "")
+    session.open_turn = { background = event.background == true }
     autocmds.fire("AcpTurnStart", { session = session.key, background = event.background == true })
   end,
   turn_end = function(session, event)
-    plans.end_turn(session)
-    unread.turn_ended(session)
-    notify.turn_end(session, event.stop_reason)
-    follow.turn_ended(session.key)
-    loading.turn_ended()
-    local data = { session = session.key, stop_reason = event.stop_reason, background = event.background == true }
-    autocmds.fire("AcpTurnEnd", data)
+    end_turn(session, event.stop_reason, event.background == true)
   end,
   commands = function(session, event)
     session.commands = event.commands
@@ -177,6 +172,7 @@ return {
   end,
   reset = function(session, event)
     transcript.reset(session)
+    session.call_blocks = {} -- all calls come again, perhaps in other blocks
     calls.clear(session)
     plans.reset(session)
     chat_buffer.restore_earlier(session, event.after)

@@ -1,6 +1,7 @@
 -- Updates the sessions after the host has ended: chats, prompts and queues stay, and the next prompt starts a new host.
 local autocmds = require("acp_nvim.autocmds")
 local calls = require("acp_nvim.chat.calls")
+local end_turn = require("acp_nvim.turn_end")
 local float = require("acp_nvim.permission.float")
 local follow = require("acp_nvim.follow")
 local forms = require("acp_nvim.forms")
@@ -53,6 +54,14 @@ local function fail_session(session, words, last)
   winbar.update(session)
 end
 
+---Ends the turn that ran, as the host would have done if its agent had ended. Listeners see the new state.
+local function end_open_turn(session)
+  if session.open_turn then
+    session.status.stop_reason = "error"
+    end_turn(session, "error", session.open_turn.background)
+  end
+end
+
 ---@param words string why the host ended
 ---@param code integer its exit code
 ---@param last string[] the last lines of its stderr
@@ -69,6 +78,7 @@ function M.fail_sessions(words, code, last)
     end
   end
   transcript.flush()
+  vim.iter(sessions.all()):each(end_open_turn)
   autocmds.fire("AcpError", { text = words, code = code })
 end
 

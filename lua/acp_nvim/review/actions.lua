@@ -23,7 +23,8 @@ local line_paths = {}
 
 local DONE = { keep = "kept", reject = "rejected" }
 
-local is_judging = false -- all files of a session: the host is about to tell the result
+---@type string? the action on all files, and the session, whose result the host is about to tell
+local judging
 
 local function flush(path)
   local bufnr = lookup.find(path)
@@ -123,8 +124,12 @@ local function judge_all(action, force, session)
       or ""
     return message.info("nothing is left to review" .. words)
   end
+  local asked = ("%s %s %s"):format(action, #mine > 0 and session.key or "all", force and "too" or "")
+  if judging == asked then
+    return message.info("that is still being done: the result will be told")
+  end
   M.flush_all()
-  is_judging = true
+  judging = asked
   host.send("review", { action = action, session = #mine > 0 and session.key or nil, force = force })
 end
 
@@ -174,13 +179,17 @@ function M.judged(event)
   vim.list_extend(lines, entry.left_words(event.left or {}, ":AcpReview! rejectall rejects them too"))
   message.info(table.concat(lines, "\n"))
   vim.schedule(function() -- after the list has been filled again
-    is_judging = false
+    judging = nil
   end)
 end
 
 ---@return boolean the result of keeping or rejecting all files of a session is about to be shown, or was just shown
 function M.is_judging()
-  return is_judging
+  return judging ~= nil
 end
+
+host.on_exit(function()
+  judging = nil
+end)
 
 return M

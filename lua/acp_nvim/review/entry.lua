@@ -36,14 +36,33 @@ function M.letter(file)
   return { LETTERS[file.operation] or "?", "AcpToolKind" }
 end
 
+---@return string on one line: relative to the session's directory, or to `~`, if it is below one of them
+local function short(path, cwd)
+  local is_below = cwd and vim.startswith(path, cwd .. "/")
+  return paths.short(is_below and path or names.below_home(path), cwd)
+end
+
+---@param file { path: string }
+---@return boolean is_directory it is the rename of a directory
+function M.is_directory(file)
+  return vim.endswith(file.path, "/")
+end
+
 ---@param file acp.ChangedFile
 ---@return string
 function M.name(file, cwd)
-  local name = paths.short(file.path, cwd)
+  local name = short(file.path, cwd)
   if file.old_path and file.old_path ~= file.path then
-    return paths.short(file.old_path, cwd) .. " -> " .. name
+    return short(file.old_path, cwd) .. " → " .. name
   end
   return name
+end
+
+---@param file acp.ChangedFile
+---@return string name relative to the working directory or to `~`; of a renamed file, both
+function M.short(file)
+  local old = file.old_path and names.short(file.old_path) .. " → " or ""
+  return old .. names.short(file.path)
 end
 
 ---@param counted { added?: integer, removed?: integer }

@@ -12,6 +12,7 @@ local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local open = require("acp_nvim.review.open")
 local own = require("acp_nvim.windows.own")
+local progress = require("acp_nvim.review.progress")
 local quickfix = require("acp_nvim.review.quickfix")
 local switch = require("acp_nvim.windows.switch")
 local windows = require("acp_nvim.windows.open")
@@ -21,6 +22,8 @@ local M = {}
 local api = vim.api
 local GROUP = api.nvim_create_augroup("acp_nvim.review_list", {})
 local COLOURS = api.nvim_create_namespace("acp_nvim.review_list")
+local PAUSE = 4 -- between two times that the list is drawn, as a multiple of the time that it takes
+local SHORT = 30 -- milliseconds: a shorter pause is none
 local WHY_CELLS = 10 -- least room beside a file for the evidence of who changed it
 local OPTIONS = { cursorline = true, winfixheight = true, wrap = false }
 
@@ -34,7 +37,9 @@ local list
 ---@type acp.ListRow[] by line
 local rows = {}
 local unfolded = false -- the agent's own records are shown one by one
-local refreshing = false
+---@type "batch"|"pause"|nil when the list is drawn again
+local refreshing
+local pause = 0 -- milliseconds before the list is drawn again
 
 ---@param pieces acp.Piece[]
 ---@return integer cells
@@ -93,6 +98,11 @@ end
 local function rendered_rows(reviews, width)
   local cwd = vim.uv.fs_realpath(vim.fn.getcwd()) or vim.fn.getcwd()
   local by_group, names, out, listed = entry.grouped(reviews), 0, Lines.new(), {}
+  local words = progress.words(progress.any())
+  if words then
+    out:add({ { words .. " …", "AcpStatusInProgress" } })
+    listed[1] = {}
+  end
   local function shown(by)
     return (by ~= "state" or unfolded) and by_group[by] or {}
   end
@@ -260,19 +270,39 @@ local function close_later()
   end
 end
 
-files.on_change(function()
-  if not list or refreshing then
+local function draw()
+  refreshing = nil
+  if is_over() then
+    close_later()
+  elseif list and api.nvim_buf_is_valid(list) then
+    local began = vim.uv.hrtime()
+    fill(list)
+    pause = math.floor((vim.uv.hrtime() - began) / 1e6 * PAUSE)
+  end
+end
+
+---Draws the list once for all changes of a batch; a long one less often, as many batches come when thousands of files
+---change. When it is over, that is shown before what the host tells next.
+local function refresh()
+  local waits = pause > SHORT and not is_over()
+  if not list or refreshing == "batch" or (refreshing and waits) then
     return
   end
-  refreshing = true
-  vim.schedule(function() -- once for all changes of a batch
-    refreshing = false
-    if is_over() then
-      close_later()
-    elseif list and api.nvim_buf_is_valid(list) then
-      fill(list)
+  local mine = waits and "pause" or "batch"
+  refreshing = mine
+  local function draw_once()
+    if refreshing == mine then
+      draw()
     end
-  end)
-end)
+  end
+  if waits then
+    vim.defer_fn(draw_once, pause)
+  else
+    vim.schedule(draw_once)
+  end
+end
+
+files.on_change(refresh)
+progress.on_change(refresh)
 
 return M

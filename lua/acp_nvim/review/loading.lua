@@ -6,6 +6,7 @@ local host = require("acp_nvim.host")
 local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local names = require("acp_nvim.names")
+local progress = require("acp_nvim.review.progress")
 local sessions = require("acp_nvim.sessions")
 local states = require("acp_nvim.states")
 
@@ -66,6 +67,7 @@ end
 
 ---@param event acp.event.ReviewCollecting
 function M.collecting(event)
+  progress.awaited()
   local where = event.cwd and " in " .. names.below_home(event.cwd) or ""
   local words = "the changes of the last turn%s are still being collected: wait a moment"
   message.news(words:format(where), vim.log.levels.INFO) -- several answers may wait for them
@@ -118,6 +120,7 @@ end
 
 host.on_exit(function()
   waiting, loading, when_loaded, has_turn_ended = nil, {}, {}, false
+  progress.reset()
 end)
 
 files.on_change(function()

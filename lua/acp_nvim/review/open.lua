@@ -1,5 +1,6 @@
 -- Opens files under review at their hunks, and jumps from file to file. The text of a deleted file is shown read-only.
 local actions = require("acp_nvim.review.actions")
+local entry = require("acp_nvim.review.entry")
 local file_buffer = require("acp_nvim.windows.file_buffer")
 local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
@@ -48,6 +49,9 @@ function M.file(path)
     end
     fill_deleted(review, bufnr)
     windows.show(bufnr)
+  elseif review and entry.is_directory(review) then
+    local words = "%s: a directory, renamed. What was changed in its files is listed below it"
+    message.info(words:format(entry.short(review)))
   elseif review and review.operation == "binary" then
     message.info(("%s: %s"):format(vim.fs.basename(path), review.note or "a binary file"))
   else
@@ -73,7 +77,7 @@ local function file_after(path, backwards)
     local bufnr = lookup.find(other.path)
     local has_hunks = bufnr and view:count(bufnr) > 0
     if not bufnr and other.operation ~= "delete" and other.operation ~= "binary" then
-      has_hunks = vim.uv.fs_stat(other.path) ~= nil
+      has_hunks = not entry.is_directory(other) and vim.uv.fs_stat(other.path) ~= nil
     end
     if has_hunks then
       return other.path, index < 0 or index >= #all

@@ -5,7 +5,6 @@ local files = require("acp_nvim.review.files")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
 local marks = require("acp_nvim.review.comment_marks")
-local names = require("acp_nvim.names")
 
 local M = {}
 
@@ -41,8 +40,8 @@ end
 ---@return table[] items
 local function of_file(review)
   local words = whose(review) .. entry.text(vim.list_extend({ entry.letter(review) }, entry.counts(review)))
-  if review.operation == "delete" then -- nothing to jump to
-    return { { text = words .. "  " .. names.short(review.path), valid = 0 } }
+  if review.operation == "delete" or entry.is_directory(review) then -- nothing to jump to
+    return { { text = words .. "  " .. entry.short(review), valid = 0 } }
   end
   local items = of_hunks(review, lookup.find(review.path))
   if #items > 0 then

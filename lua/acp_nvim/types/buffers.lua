@@ -1,10 +1,11 @@
 ---@meta
 -- What the host asks of Lua's buffers. Generated: change acp_nvim/ui/editor.py, then type `make doc`.
 
----A loaded buffer: what `:write` would write. `state` identifies the text: equal states mean equal texts; `text` is nil
----if the caller knows the state. `modified`: the text is not saved; `on_disk`: the file exists; `stale`: how the file
----differs from the one that the buffer last read or wrote, which had the stamp `stamp`. `encoding` is the file's, as
----Neovim names it; `fileformat` is the option, "unix", "dos" or "mac".
+---A loaded buffer: what its file has, or what `:write` would write if the buffer is modified. `state` identifies the
+---text: equal states mean equal texts; `text` is nil if the caller knows the state. `modified`: the text is not saved;
+---`on_disk`: the file exists; `stale`: how the file differs from the one that the buffer last read or wrote, which had
+---the stamp `stamp`. `encoding` is the file's, as Neovim names it; `fileformat` is the option, "unix", "dos" or "mac";
+---`fixeol`: `:write` would end the last line.
 ---@class acp.BufferText
 ---@field state string
 ---@field encoding string
@@ -14,6 +15,7 @@
 ---@field stale? string
 ---@field stamp? string
 ---@field fileformat? string
+---@field fixeol? boolean
 
 ---The outcome of a change of a buffer. On success: `state` is the new state, `text` the buffer's text if autocommands
 ---changed it, `stale` whether a program such as a formatter has changed the file since. On failure nothing has changed,
@@ -36,12 +38,14 @@
 ---@field mac? boolean
 
 ---The content of a buffer's file, and the change that brings it into the buffer. `text` is that of the file if the
----buffer will have a different one (and is modified then).
+---buffer will have a different one (and is modified then). `is_ours`: we have written the file, so that the undo file
+---of the buffer has to be written as after `:write`.
 ---@class acp.FoundOnDisk
 ---@field stamp string
 ---@field encoding string
 ---@field change? acp.TextChange
 ---@field text? string
+---@field is_ours? boolean
 
 ---One of several shapes, as its `type` says.
 ---  "text": Replace the whole text of a buffer by `text`.

@@ -17,6 +17,9 @@
 ---What happened to a file; `mode`: only its permissions changed, `binary`: it has no lines to show.
 ---@alias acp.Operation "add"|"binary"|"delete"|"mode"|"modify"|"rename"
 
+---What is done with many files. `checking`: they are read before they are rejected; `planning`: before a restore.
+---@alias acp.ReviewWork "checking"|"collecting"|"keeping"|"planning"|"rejecting"|"restoring"
+
 ---@alias acp.RuleAction "allow"|"ask"|"reject"
 
 ---Origin of a permission rule: the configuration, or an earlier "always".
@@ -130,6 +133,7 @@
 ---@field review? acp.ReviewCounts
 ---@field worktree? string directory of the session's own git work tree
 ---@field directories? string[] real paths of the directories in which the agent works
+---@field watched? string[] real paths of files outside that its tool calls named, whose changes are reviewed, too
 ---@field takes? acp.PromptTypes nil while no agent runs
 ---@field mcp? acp.McpServer[] the MCP servers that the agent was given
 ---@field checks? acp.ChecksState the checks after the turn: `running`, or `found`
@@ -300,7 +304,7 @@
 ---@field by acp.By
 ---@field why string it was skipped
 
----The change of one file, and who made it.
+---The change of one file, or the rename of a directory (its paths end with a slash), and who made it.
 ---@class acp.ChangedFile
 ---@field path string
 ---@field operation acp.Operation
@@ -318,7 +322,9 @@
 ---@field time number seconds since 1970
 ---@field agent string
 ---@field prompt string
----@field files acp.ChangedFile[]
+---@field files integer number of them
+---@field added integer number of lines
+---@field removed integer number of lines
 ---@field session? integer
 ---@field undo boolean for a restore or a rejection: it was not undone yet, and is not an undo itself
 ---@field is_undo boolean for a restore: it has undone another one, or a rejection
@@ -726,8 +732,8 @@
 ---@field providers acp.Provider[]
 ---@field problem? string why they are not known
 
----The changes to review in a file have changed. With `none` and `hunks` nothing is left to review, but the buffer is
----still tracked, in case of an undo.
+---The changes to review in a file have changed, or the rename of a directory (its paths end with a slash). With `none`
+---and `hunks` nothing is left to review, but the buffer is still tracked, in case of an undo.
 ---@class acp.Review: acp.Event
 ---@field type "review"
 ---@field path string
@@ -777,6 +783,17 @@
 ---@class acp.event.ReviewCollecting: acp.Event
 ---@field type "review_collecting"
 ---@field cwd? string nil: of any workspace
+
+---How far the changes of a turn that is over are collected, or a decision about many files is carried out. Sent when a
+---turn ends, and repeatedly; of a decision only if it takes long.
+---@class acp.event.ReviewProgress: acp.Event
+---@field type "review_progress"
+---@field what acp.ReviewWork
+---@field session? integer key of the session whose turn is over; nil: a decision of the user
+---@field done integer number of files
+---@field total integer number of files; 0 if unknown
+---@field seconds number since it began
+---@field is_over boolean nothing more is sent of it
 
 ---The effect that a restore would have; the answer to `restore_plan`.
 ---@class acp.event.RestorePlan: acp.Event

@@ -71,7 +71,7 @@ def test_parents_in_a_circle_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_that_is_just_starting_a_program_is_found(tmp_path: Path) -> None:
-    """Linux shows an empty environment then: about one look in fifty meets that moment."""
+    """Linux shows no arguments and no environment then: about one look in fifty meets that moment."""
     script, starts = tmp_path / "again.sh", tmp_path / "starts"
     script.write_text('printf . >>"$1"; exec sh "$0" "$1"\n')
     environment = {**os.environ, "LONG": "x" * 50_000, group.MARK_VARIABLE: "m"}
@@ -80,6 +80,7 @@ def test_one_that_is_just_starting_a_program_is_found(tmp_path: Path) -> None:
         wait_until(starts.exists, what="the first start")
         while starts.stat().st_size < 1000:
             assert group.has_mark(process.pid, "m")
+            assert group.arguments(process.pid, 1000) == [b"sh", os.fsencode(script), os.fsencode(starts)]
     finally:
         process.kill()
         process.wait()
@@ -101,6 +102,7 @@ def test_one_without_an_environment_is_no_reason_to_wait(monkeypatch: pytest.Mon
         monkeypatch.setattr("acp_nvim.process.group.time.sleep", no_pause)
         kernel_thread = 2
         assert not any(group.has_mark(pid, "m") for pid in (process.pid, ended.pid, kernel_thread))
+        assert all(group.arguments(pid, 1000) == [b""] for pid in (ended.pid, kernel_thread))
     finally:
         process.communicate()
         ended.wait()

@@ -12,6 +12,7 @@ from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.replay.recording import read_recording
 from acp_nvim.session import turn_changes
 from acp_nvim.session.connection import connecting
+from acp_nvim.session.looks import Looks
 from acp_nvim.ui import events
 from tests.core.replay.golden import compare, snapshot
 from tests.core.replay.live_client import LiveClient, demo_project
@@ -25,7 +26,7 @@ pytestmark = pytest.mark.anyio
 TERMINALS = {name for name in DialectV1.requests if name.startswith("terminal/")}
 
 
-async def no_scan(changes: turn_changes.TurnChanges) -> None:
+async def no_scan(looks: Looks) -> None:
     """Takes no snapshot of the directories of a session."""
 
 
@@ -36,7 +37,7 @@ async def play(path: Path, host: Host, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(DialectV1, "requests", DialectV1.requests - TERMINALS)  # no command is run again
     # What comes whenever it is ready has no place in a golden file: summaries, words about what is slow.
     monkeypatch.setattr(turn_changes.TurnChanges, "end", lambda changes, goes_on: None)
-    monkeypatch.setattr(turn_changes.TurnChanges, "_scan", no_scan)  # no golden file has them
+    monkeypatch.setattr(Looks, "_scan", no_scan)  # no golden file has them
     monkeypatch.setattr(connecting, "SLOW_SECONDS", float("inf"))
     command = [sys.executable, "-P", "-m", "acp_nvim.replay", "--strict", str(path)]
     host.hello(agents={"it": {"command": command}})

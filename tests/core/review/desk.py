@@ -12,11 +12,11 @@ from pathlib import Path
 
 import anyio
 
+from acp_nvim.evidence.work import TURN_LATE_NS, now
 from acp_nvim.process.end_times import note_end
 from acp_nvim.review.decisions import Action
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.review.tracker import Edit
-from acp_nvim.review.work import COMMAND_LATE_NS, now
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.tasks import Tasks
@@ -26,7 +26,7 @@ from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.refusals import NoSuchFileError
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.roots import WatchedRoots
 from acp_nvim.workspace.write_text_file import write_text_file
 from tests.support.fake_editor import FakeEditor, stamp
 from tests.support.five_ways import Tree, look
@@ -52,7 +52,7 @@ class Desk:
         self.reviews = Reviews(self.files, self.editor.publish, tasks)
         self.reviews.begin(self.state)
         self.files.on_read = self.reviews.tracker.buffer_read
-        roots = Roots(directories)
+        roots = WatchedRoots(directories)
         presenter = Presenter(1, str(self.cwd), self.editor, lambda: None)
         self.changes = TurnChanges(1, "it", roots, self.reviews, presenter, tasks)
         self.changes.snapshot_wait = LIMIT
@@ -74,8 +74,10 @@ class Desk:
         self.changes.end(goes_on=False)
         await self.changes.settled()
         done, work = now(), self.changes.work
-        for interval in (*work._turns, *(activity.time for activity in work._activities.values())):
-            interval.ended = min(interval.ended or done, done) - COMMAND_LATE_NS  # nothing comes late: next is the user
+        for turn in work._turns:
+            turn.ended = min(turn.ended or done, done) - TURN_LATE_NS  # nothing comes late: next is the user
+        for activity in work._activities.values():
+            activity.time.ended = min(activity.time.ended or done, done)
         wait_until(lambda: now() > done)
 
     async def look_around(self) -> None:

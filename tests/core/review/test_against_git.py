@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.review.reviewed_text import ReviewedText
+from acp_nvim.hunks.reviewed_text import ReviewedText
 
 RUNS = 12
 

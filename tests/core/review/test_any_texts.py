@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from acp_nvim.review.reviewed_text import ReviewedText
+from acp_nvim.hunks.reviewed_text import ReviewedText
 from acp_nvim.workspace.line_differences import difference
 
 BOM = "\ufeff"

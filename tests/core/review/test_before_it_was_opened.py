@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.evidence.work import TURN_LATE_NS
 from acp_nvim.file_time import now
-from acp_nvim.review.work import COMMAND_LATE_NS
 from tests.core.review.desk import Desk, running_desk
 from tests.support.waiting import wait_until
 
@@ -35,7 +35,7 @@ async def command_just_before_a_write(desk: Desk, command: Callable[[], None]) -
     desk.changes.work.command("it", "make", "")
     command()
     desk.changes.work.command("it", "make", "", finished=True)
-    late = now() + COMMAND_LATE_NS
+    late = now() + TURN_LATE_NS
     wait_until(lambda: now() > late)
     await desk.fs_write("f", lambda text: text.replace("three", "THREE") or "ONE\n")
     (entry,) = desk.reviews.ledger.entries.values()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.review.conflict_blocks import ConflictBlock, conflict_blocks, resolve
+from acp_nvim.hunks.conflict_blocks import ConflictBlock, conflict_blocks, resolve
 
 KINDS = ("same", "mine", "theirs", "theirs gone", "both", "alike", "mine gone", "inserted")
 choices = st.sampled_from(["mine", "theirs", "both"])

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from acp_nvim.review.contents import Contents
 from acp_nvim.snapshots.objects import EXECUTABLE, FILE
 from acp_nvim.snapshots.shadow import Shadow
+from acp_nvim.snapshots.snapshot import Blob
 from tests.support.examples import examples
 
 pytestmark = pytest.mark.anyio
@@ -37,9 +38,9 @@ async def test_the_same_text_is_the_same_content_again(given_steps) -> None:
         contents = Contents(Shadow(Path(directory) / "git", str(root)))
         for name, text, encoding, mode, is_flushed in given_steps:
             path = str(root / name)
-            found = contents.put_text(path, text, encoding, mode)
+            found = contents.put_text(path, text, encoding, Blob("", mode))
             other = Contents(contents.shadow)
-            assert found == other.put_text(path, text, encoding, mode)
+            assert found == other.put_text(path, text, encoding, Blob("", mode))
             assert found.blob is not None
             assert await contents.read(found.blob) == await other.read(found.blob)
             if is_flushed:

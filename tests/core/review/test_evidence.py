@@ -12,10 +12,11 @@ import msgspec
 import pytest
 
 from acp_nvim.acp.diff import FileChange, Piece
-from acp_nvim.review import evidence, work
-from acp_nvim.review.evidence import Evidence, Observation
-from acp_nvim.review.work import MAX_ACTIVITIES, Record, Work
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.evidence import evidence, work
+from acp_nvim.evidence.activities import NEVER, Record
+from acp_nvim.evidence.evidence import Evidence, Observation
+from acp_nvim.evidence.work import MAX_ACTIVITIES, Work
+from acp_nvim.workspace.roots import WatchedRoots
 from acp_nvim.workspace.saves import Saves
 
 pytestmark = pytest.mark.anyio
@@ -42,7 +43,7 @@ class Case:
 
     def agent(self, session: int) -> Work:
         """Another one, which lives and works at the same times."""
-        work = Work(session, f"it{session}", Roots(["/w"]), lambda mark: self.ended)
+        work = Work(session, f"it{session}", WatchedRoots(["/w"]), lambda mark: self.ended)
         work.apply(Record(session, "life", NOW, "mark"))
         work.apply(Record(session, "turn", NOW + 10 * SECOND))
         work.apply(Record(session, "turn_end", NOW + 50 * SECOND))
@@ -172,12 +173,56 @@ async def test_a_command_beside_one_of_the_users(
 async def test_a_command_that_goes_on_behind(case: Case) -> None:
     case.deed("command", 20, 21, "npm start")
     assert (await case.judge(70))[0] == "user"
-    case.work.apply(Record(1, "behind", NOW, "npm start20"))
+    case.work.apply(Record(1, "left", case.work.all_commands()[0].time.ended, "command npm start20"))
     by, why = await case.judge(70)
     assert by == "unknown"
     assert "`npm start`" in why
     case.ended = NOW + 60 * SECOND
     assert (await case.judge(70))[0] == "user"
+
+
+@pytest.mark.parametrize(
+    ("at", "by"), [(19, "unknown"), (20, "agent"), (30, "agent"), (30.05, "unknown"), (49, "unknown"), (51, "user")]
+)
+async def test_a_command_claims_nothing_after_its_end(case: Case, at: float, by: str) -> None:
+    case.deed("command", 20, 30)
+    assert (await case.judge(at))[0] == by
+
+
+@pytest.mark.parametrize(
+    ("at", "by", "why"),
+    [
+        (30, "agent", "by `npm start`"),
+        (31, "unknown", "by `npm start` (it ran on), or by something else"),
+        (60, "unknown", "by `npm start` (it ran on), or by something else"),
+        (61, "user", "no agent worked then"),
+    ],
+)
+async def test_what_a_command_changes_that_runs_on_is_in_doubt(case: Case, at: float, by: str, why: str) -> None:
+    case.deed("command", 20, 60, "npm start")
+    case.work.leave(case.work.all_commands()[0], NOW + 30 * SECOND)
+    assert (await case.judge(at))[0] == ("agent" if by == "agent" else "unknown")
+    case.work.apply(Record(1, "deed_end", NOW + 60 * SECOND, "command npm start20"))
+    assert await case.judge(at) == (by, why)
+
+
+@pytest.mark.parametrize(("git", "by"), [(None, "agent"), ("git", "user")])
+async def test_what_it_has_open_for_writing_is_its_own(case: Case, git: str | None, by: str) -> None:
+    case.git = git
+    case.deed("command", 20, None, "npm start")
+    command = case.work.all_commands()[0]
+    case.work.leave(command, NOW + 30 * SECOND)
+    case.work.writes = lambda one, path: one is command and path == FILE
+    assert await case.judge(70) == (by, "by git" if git else "by `npm start` (still runs)")
+
+
+async def test_a_cancelled_one_belongs_to_its_turn_until_it_is_left(case: Case) -> None:
+    case.deed("command", 20, None, "npm start")
+    command = case.work.all_commands()[0]
+    case.work.leave(command, NEVER)
+    assert (await case.judge(70))[0] == "agent"
+    case.work.leave(command, NOW + 60 * SECOND)
+    assert [(await case.judge(at))[0] for at in (60, 70)] == ["agent", "unknown"]
 
 
 @pytest.mark.parametrize(

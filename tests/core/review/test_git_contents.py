@@ -7,15 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.evidence.evidence import Observation
+from acp_nvim.evidence.git_contents import GitContents
 from acp_nvim.file_time import last_change
-from acp_nvim.review.evidence import Observation
-from acp_nvim.review.git_contents import GitContents
 from acp_nvim.snapshots.objects import BLOB, object_id
 from acp_nvim.snapshots.places import Places
+from acp_nvim.snapshots.snapshot import GoneError
 from tests.support.five_ways import git
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.anyio
+
+
+async def nothing_kept(oid: str) -> bytes:
+    """Of no file is kept what it was."""
+    raise GoneError(oid)
 
 
 class Repository:
@@ -35,7 +41,7 @@ class Repository:
         places = Places(directory / "shadow")
         places.prepare()
         places.close()
-        self.contents = GitContents(str(self.top), places.directory)
+        self.contents = GitContents(str(self.top), places.directory, nothing_kept)
 
     def git(self, *words: str) -> None:
         git(self.top, *words)
@@ -157,7 +163,7 @@ async def test_what_is_the_same_by_chance_was_not_made_by_git(repository: Reposi
 
 
 async def test_outside_of_any_repository(repository: Repository, tmp_path: Path) -> None:
-    contents = GitContents(str(tmp_path), tmp_path / "shadow")
+    contents = GitContents(str(tmp_path), tmp_path / "shadow", nothing_kept)
     assert await contents.made(Observation(str(tmp_path / "f"), 1, 1, None, "e" * 40), True) is None
 
 

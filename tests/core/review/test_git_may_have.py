@@ -8,13 +8,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import pytest
 
+from acp_nvim.evidence import git_contents
+from acp_nvim.evidence.evidence import Observation
+from acp_nvim.evidence.git_contents import GitContents
+from acp_nvim.evidence.users_work import UsersWork
 from acp_nvim.file_time import last_change
-from acp_nvim.review.evidence import Observation
-from acp_nvim.review.git_contents import GitContents
 from acp_nvim.snapshots.objects import BLOB, object_id
 from acp_nvim.snapshots.places import Places
+from acp_nvim.snapshots.snapshot import GoneError
 from tests.support.five_ways import git, look
 from tests.support.waiting import wait_until
 
@@ -39,11 +43,18 @@ class Tree:
         for number in range(3):
             self.write(f=f"stash {number}\n")
             self.git("stash")
-        self.contents = GitContents(str(self.top), shadow(self.directory))
+        self.contents = GitContents(str(self.top), shadow(self.directory), self.read)
         self.known: dict[Path, str | None] = {}
+        self.kept: dict[str, bytes] = {}
 
     def git(self, *words: str, where: Path | None = None) -> None:
         git(where or self.top, *words)
+
+    async def read(self, oid: str) -> bytes:
+        """What the review has kept of files."""
+        if oid not in self.kept:
+            raise GoneError(oid)
+        return self.kept[oid]
 
     def write(self, **texts: str) -> None:
         for name, text in texts.items():
@@ -54,14 +65,19 @@ class Tree:
         self.git("commit", "-q", "-m", subject)
 
     def note(self, *paths: Path) -> None:
-        """The scan before the turn: what these files are now. The clock then goes on, as git's times are compared."""
+        """The scan before the turn: what these files are now. The clock then goes on."""
         self.known = {path: oid(path) for path in paths}
         self.since = os.stat(self.top).st_ctime_ns
+        self.tick()
+
+    def tick(self) -> None:
+        """Let the clock go on, as git's times are compared."""
+        last = max(os.stat(self.top / ".git").st_ctime_ns, *(last_change(str(path))[0] for path in self.known))
         ticks = self.directory / "ticks"
 
         def is_later() -> bool:
             ticks.write_text("")
-            return ticks.stat().st_mtime_ns > max(os.stat(self.top / ".git").st_ctime_ns, self.since) + 50_000_000
+            return ticks.stat().st_mtime_ns > max(last, self.since) + 50_000_000
 
         wait_until(is_later, what="another time")
 
@@ -69,11 +85,15 @@ class Tree:
         """Of each file that has changed since, which program may have done it."""
         found = {}
         for path, before in self.known.items():
-            changed, size = last_change(str(path))
-            seen = Observation(str(path), changed, size, before, oid(path), changed)
+            seen = self.look(path, before)
             if seen.before != seen.after:
                 found[path.name] = await self.contents.made(seen, False)
         return found
+
+    def look(self, path: Path, before: str | None) -> Observation:
+        """What is to be judged of a file now."""
+        changed, size = last_change(str(path))
+        return Observation(str(path), changed, size, before, oid(path), changed)
 
 
 def shadow(directory: Path) -> Path:
@@ -199,7 +219,7 @@ async def test_objects_of_another_repository_linked_and_inner_work_trees(tmp_pat
         assert await tree.may_have() == {"f": "git"}, where
         tree.known = others
     tree.git("checkout", "-q", "origin/other", where=borrowed)
-    contents, tree.contents = tree.contents, GitContents(str(borrowed), shadow(tree.directory / "more"))
+    contents, tree.contents = tree.contents, GitContents(str(borrowed), shadow(tree.directory / "more"), tree.read)
     tree.known = {borrowed / "f": tree.known[borrowed / "f"]}
     assert await tree.may_have() == {"f": "git"}
     tree.contents = contents
@@ -218,6 +238,98 @@ async def test_what_git_converts_it_may_have(tmp_path: Path) -> None:
     assert await tree.may_have() == {"f": "git", "a.bin": "git perhaps", "a.txt": None}
 
 
+def replace(text: str) -> Callable[[Path], object]:
+    """Another text."""
+    return lambda path: path.write_text(text)
+
+
+def make_directory(path: Path) -> None:
+    """There is no file any more."""
+    path.unlink()
+    path.mkdir()
+
+
+LATER: Final[dict[str, Callable[[Path], object]]] = {
+    "deleted": Path.unlink,
+    "a directory": make_directory,
+    "git's": replace("one\ntwo\nTHREE\n"),
+    "another": replace("another\n"),
+}
+"""What becomes of a file between the look at it and the judgement."""
+
+
+@pytest.mark.parametrize("options", [[], ["--object-format=sha256"]], ids=["sha1", "sha256"])
+@pytest.mark.parametrize("later", LATER.values(), ids=list(LATER))
+async def test_what_it_was_is_judged_not_what_it_is_now(
+    tmp_path: Path, options: list[str], later: Callable[[Path], object]
+) -> None:
+    tree = Tree(tmp_path, *options)
+    tree.git("config", "core.autocrlf", "true")
+    path = tree.top / "f"
+    seen = {}
+    for text in ("mine\n", "one\r\ntwo\r\nTHREE\r\n"):
+        tree.note(path)
+        path.write_bytes(text.encode())
+        seen[text] = tree.look(path, tree.known[path])
+    later(path)
+    tree.git("rm", "-q", "--cached", "gone")
+    assert [await tree.contents.made(one, False) for one in seen.values()] == ["git perhaps", "git perhaps"]
+    tree.kept = {one.after or "": text.encode() for text, one in seen.items()}
+    assert [await tree.contents.made(one, False) for one in seen.values()] == [None, "git"]
+
+
+async def test_what_has_passed_was_made_earlier_than_the_file_tells(tmp_path: Path) -> None:
+    tree = Tree(tmp_path)
+    path = tree.top / "f"
+    tree.note(path)
+    tree.git("restore", "--source=other", "f")
+    made = oid(path)
+    tree.tick()
+    tree.write(f="mine\n")
+    changed, size = last_change(str(path))
+    seen = Observation(str(path), changed, size, tree.known[path], made, tree.since, is_past=True)
+    assert await tree.contents.made(seen, False) == "git"
+    assert await tree.contents.made(msgspec.structs.replace(seen, is_past=False), False) is None
+
+
+def lock(tree: Tree) -> None:
+    """A git is at work."""
+    (tree.top / ".git" / "index.lock").touch()
+
+
+def unlock(tree: Tree) -> None:
+    """It has ended."""
+    (tree.top / ".git" / "index.lock").unlink()
+
+
+by_agent: Final[Act] = lambda tree: tree.write(f="stash 0\n")  # noqa: E731
+by_git: Final[Act] = acts("restore --source=other f")
+NOTED: Final[dict[str, tuple[list[Act], list[Act], list[Act], str | None]]] = {
+    "git works later": ([], [by_agent], [acts("rm -q --cached gone")], None),
+    "and works while it is changed again": ([], [by_agent], [lock, lambda tree: tree.write(f="stash 1\n")], "git"),
+    "git worked before": ([acts("rm -q --cached gone")], [by_agent], [acts("stash clear", "add gone")], None),
+    "git works just then": ([], [by_agent, lock], [unlock], "git"),
+    "it was changed later": ([], [], [by_agent, acts("rm -q --cached gone")], "git"),
+    "by git": ([], [by_git], [acts("rm -q --cached gone")], "git"),
+}
+
+
+@pytest.mark.parametrize(("before", "first", "then", "expected"), NOTED.values(), ids=list(NOTED))
+async def test_git_has_not_made_what_was_changed_before_its_work(
+    tmp_path: Path, before: list[Act], first: list[Act], then: list[Act], expected: str | None
+) -> None:
+    """What it does between two notes may be its work, what it does later is not."""
+    tree = Tree(tmp_path)
+    tree.note(tree.top / "f")
+    for acts_now in (before, first, then):
+        for one in acts_now:
+            one(tree)
+        if acts_now is not then:
+            tree.tick()
+            await tree.contents.note()
+    assert await tree.may_have() == {"f": expected}
+
+
 async def test_jj_without_git_beside_it(tmp_path: Path) -> None:
     """As jj keeps a work tree: its contents in a git repository of its own, its state in a directory."""
     tree = Tree(tmp_path)
@@ -233,3 +345,19 @@ async def test_jj_without_git_beside_it(tmp_path: Path) -> None:
     assert await tree.may_have() == {"f": None, "new": None}
     (tree.top / ".jj" / "working_copy" / "state").touch()
     assert await tree.may_have() == {"f": "jj", "new": None}
+
+
+@pytest.mark.parametrize(("later", "expected"), [(0, "git"), (1, None)])
+async def test_what_changes_in_the_tick_of_the_look_may_be_newer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: int, expected: str | None
+) -> None:
+    tree = Tree(tmp_path)
+    path = tree.top / "f"
+    tree.note(path)
+    changed = tree.since + 3600_000_000_000
+    monkeypatch.setattr(git_contents, "next_tick", lambda: changed + later)
+    await tree.contents.note()
+    by_git(tree)
+    monkeypatch.setattr(UsersWork, "last_work", lambda _: changed)
+    seen = msgspec.structs.replace(tree.look(path, tree.known[path]), changed=changed)
+    assert await tree.contents.made(seen, False) == expected

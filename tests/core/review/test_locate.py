@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.acp.diff import FileChange, Piece, from_patch
-from acp_nvim.review.locate import Located, locate, mapped
+from acp_nvim.hunks.locate import Located, locate, mapped
 
 FILE = "def add(a, b):\n    return a + b\n\n\ndef sub(a, b):\n    return a - b\n"
 

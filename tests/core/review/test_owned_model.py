@@ -8,7 +8,7 @@ from itertools import count
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from acp_nvim.review.reviewed_text import ReviewedText
+from acp_nvim.hunks.reviewed_text import ReviewedText
 from tests.core.review.owned_model import OwnedModel
 
 numbers = st.integers(0, 30)

@@ -19,8 +19,8 @@ async def look_around(desk: Desk, monkeypatch: pytest.MonkeyPatch, then: Callabl
     shadow = workspace.scanner.shadow
     take = shadow.take
 
-    async def taken() -> Snapshot:
-        found = await take()
+    async def taken(past: Snapshot | None) -> Snapshot:
+        found = await take(past)
         then()
         return found
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_nvim.review import decisions
+from acp_nvim.review import rejections
 from acp_nvim.review.apply import rename
-from acp_nvim.snapshots.snapshot import Changed
+from acp_nvim.snapshots.snapshot import Blob, Changed
 from acp_nvim.workspace.open_files import OpenFiles
 from tests.core.review.desk import Desk, running_desk
 
@@ -78,8 +78,8 @@ async def test_who_looks_while_a_name_is_taken_back_sees_no_new_file(
             await desk.reviews.tracker.scanned([Changed(g, None, None)])
             over.set()
 
-        async def rename_and_look(files: OpenFiles, path: str, new: str) -> None:
-            await rename(files, path, new)
+        async def rename_and_look(files: OpenFiles, path: str, new: str, like: Blob) -> None:
+            await rename(files, path, new, like)
             door.asked.clear()
             door.entered.clear()
             tasks.start_soon(look)
@@ -90,7 +90,7 @@ async def test_who_looks_while_a_name_is_taken_back_sees_no_new_file(
             if g in door.entered:
                 await over.wait()
 
-        monkeypatch.setattr(decisions, "rename", rename_and_look)
+        monkeypatch.setattr(rejections, "rename", rename_and_look)
         await desk.judge("reject")
         await over.wait()
         assert desk.look() == {"g": LINES.encode()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.review.reviewed_text import ReviewedText
+from acp_nvim.hunks.reviewed_text import ReviewedText
 
 BOM = "\ufeff"
 

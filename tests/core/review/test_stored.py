@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import msgspec
@@ -11,9 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.review import storage
-from acp_nvim.review.change import ChangeRecord
+from acp_nvim.review.checkpoint_views import checkpoint_views
 from acp_nvim.review.contents import is_stored
-from acp_nvim.review.storage import Checkpoint, CheckpointStore, EntryRecord, OpenTurn, ReviewStore, SavedReview
+from acp_nvim.review.records import ChangeRecord
+from acp_nvim.review.storage import (
+    Checkpoint,
+    CheckpointHead,
+    CheckpointStore,
+    EntryRecord,
+    OpenTurn,
+    ReviewStore,
+    SavedReview,
+)
 from acp_nvim.snapshots.snapshot import Blob, Snapshot, SnapshotError
 from tests.core.review.desk import running_desk
 
@@ -66,13 +76,63 @@ async def test_lines_of_one_checkpoint_are_one_and_what_others_wrote_stays(tmp_p
         kind="turn", agent="it", prompt="", id=first.id, changes=[ChangeRecord("/b", None, None), first.changes[0]]
     )
     await checkpoints.add(more)
-    [found] = await checkpoints.all()
+    [found] = checkpoints.newest_first()
     assert {change.path for change in found.changes} == {"/a", "/b"}
     old = Checkpoint(kind="turn", agent="it", prompt="", time=0.0, changes=[])
     await checkpoints.add(old)
     assert await checkpoints.drop_old() == [old.id]
     assert b'{"version":2,"x":1}\n' in file.read_bytes()
-    assert [one.id for one in await checkpoints.all()] == [first.id]
+    assert [one.id for one in checkpoints.newest_first()] == [first.id]
+
+
+async def test_what_is_old_is_found_without_the_changes_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoints = CheckpointStore(tmp_path)
+    new, old = checkpoint("/a"), Checkpoint(kind="turn", agent="it", prompt="", time=0.0, changes=[])
+    for one in (old, new):
+        await checkpoints.add(one)
+    decoded: list[type] = []
+    decode_line = storage.decode
+
+    def decode(data: bytes, kind: type) -> object:
+        decoded.append(kind)
+        return decode_line(data, kind)
+
+    monkeypatch.setattr(storage, "decode", decode)
+    assert await checkpoints.drop_old() == [old.id]
+    assert set(decoded) == {CheckpointHead}
+
+
+async def test_of_what_is_listed_one_at_a_time_is_in_memory(tmp_path: Path) -> None:
+    checkpoints = CheckpointStore(tmp_path)
+    made = [checkpoint(f"/{number}", "x" * 10_000) for number in range(100)]
+    for one in made:
+        await checkpoints.add(one)
+    tracemalloc.start()
+    try:
+        for one in checkpoints.newest_first():
+            assert one == made.pop()
+        assert tracemalloc.get_traced_memory()[1] < 300_000
+    finally:
+        tracemalloc.stop()
+    assert not made
+
+
+def test_what_was_undone_is_listed_as_that() -> None:
+    kept, undone = (msgspec.structs.replace(checkpoint("/a"), kind="reject", id=name) for name in ("kept", "undone"))
+    undo = msgspec.structs.replace(checkpoint("/a"), kind="restore", undoes="undone", id="undo")
+    empty = msgspec.structs.replace(checkpoint("/a"), changes=[])
+    shown = checkpoint_views([undo, empty, undone, kept])
+    assert [(one.id, one.undo, one.is_undo) for one in shown] == [
+        ("undo", False, True),
+        ("undone", False, False),
+        ("kept", True, False),
+    ]
+
+
+def test_what_is_listed_is_counted() -> None:
+    changes = [ChangeRecord("/a", None, None, 3, 1), ChangeRecord("/b", None, None, 2, 2)]
+    [shown] = checkpoint_views([msgspec.structs.replace(checkpoint("/a"), changes=changes)])
+    assert (shown.files, shown.added, shown.removed) == (2, 5, 3)
 
 
 async def test_a_write_that_fails_in_the_middle_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +153,7 @@ async def test_a_write_that_fails_in_the_middle_leaves_nothing(tmp_path: Path, m
         await checkpoints.add(checkpoint("/b"))
     monkeypatch.undo()
     assert (tmp_path / "checkpoints.jsonl").read_bytes() == before
-    assert [one.changes[0].path for one in await checkpoints.all()] == ["/a"]
+    assert [one.changes[0].path for one in checkpoints.newest_first()] == ["/a"]
 
 
 async def test_an_open_turn_that_cannot_be_continued_is_not_believed(
@@ -129,11 +189,11 @@ async def test_only_what_has_changed_is_written_again_and_what_failed_is(
         shadow, held = workspace.scanner.shadow, []
         hold = shadow.hold
 
-        async def noting(name: str, oids: list[str], snapshots: list[Snapshot]) -> None:
+        async def noting(name: str, oids: list[str], snapshots: list[Snapshot], *, whole: bool = True) -> None:
             held.append(oids)
             if len(held) == 2:
                 raise SnapshotError("it is full")
-            await hold(name, oids, snapshots)
+            await hold(name, oids, snapshots, whole=whole)
 
         desk.put("f", b"one\n")
         await desk.begin_turn()

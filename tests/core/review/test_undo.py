@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.review.reviewed_text import ReviewedText, TextHistory, pairs_key
+from acp_nvim.hunks.reviewed_text import MAX_UNLOADED_STATES, ReviewedText, TextHistory, pairs_key
 
 texts = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\r\n", ""]), max_size=6).map("".join)
 steps = st.lists(
@@ -127,7 +127,7 @@ def test_a_hunk_that_comes_back_has_the_id_that_its_lines_have_now() -> None:
 
 
 def test_another_text_with_the_same_key_is_another_text(monkeypatch) -> None:
-    monkeypatch.setattr("acp_nvim.review.reviewed_text.pairs_key", lambda lines: 0)
+    monkeypatch.setattr("acp_nvim.hunks.reviewed_text.pairs_key", lambda lines: 0)
     reviewed = ReviewedText("a\nb\n", "a\nagent\n")
     reviewed.apply_user_lines(0, 1, ["user"])
     reviewed.apply_user_lines(1, 1, ["other"])
@@ -135,7 +135,7 @@ def test_another_text_with_the_same_key_is_another_text(monkeypatch) -> None:
 
 
 def test_a_moment_that_comes_again_and_again_is_remembered(monkeypatch) -> None:
-    monkeypatch.setattr("acp_nvim.review.reviewed_text.TextHistory", lambda: TextHistory(3))
+    monkeypatch.setattr("acp_nvim.hunks.reviewed_text.TextHistory", lambda: TextHistory(3))
     reviewed = ReviewedText("a\n", "agent\n")
     for line in ("x", "agent", "y", "z", "agent"):  # there are three moments after the second "agent"
         reviewed.apply_user_lines(0, 1, [line])
@@ -154,13 +154,13 @@ def test_what_was_kept_does_not_come_back() -> None:
 
 @pytest.mark.parametrize(("count", "is_known"), [(1000, True), (50, True), (49, False), (0, False)])
 def test_as_many_moments_as_the_bound_says_are_remembered(monkeypatch, count: int, is_known: bool) -> None:
-    monkeypatch.setattr("acp_nvim.review.reviewed_text.TextHistory", lambda: TextHistory(count))
+    monkeypatch.setattr("acp_nvim.hunks.reviewed_text.TextHistory", lambda: TextHistory(count))
     assert remembers(50) is is_known
 
 
 @pytest.mark.parametrize(("max_bytes", "is_known"), [(100_000, True), (10_000, False), (0, False)])
 def test_as_many_bytes_as_the_bound_says_are_remembered(monkeypatch, max_bytes: int, is_known: bool) -> None:
-    monkeypatch.setattr("acp_nvim.review.reviewed_text.TextHistory", lambda: TextHistory(max_bytes=max_bytes))
+    monkeypatch.setattr("acp_nvim.hunks.reviewed_text.TextHistory", lambda: TextHistory(max_bytes=max_bytes))
     assert remembers(50) is is_known
 
 
@@ -173,8 +173,21 @@ def remembers(steps: int) -> bool:
     return reviewed.base == "a\n"
 
 
+def test_a_text_without_a_buffer_has_few_moments(monkeypatch) -> None:
+    moments = TextHistory()
+    monkeypatch.setattr("acp_nvim.hunks.reviewed_text.TextHistory", lambda: moments)
+    log = ReviewedText("", "")
+    for number in range(100):
+        log.apply_agent(log.current + f"{number}\n")
+    assert repr(moments).startswith(f"<TextHistory {MAX_UNLOADED_STATES}, ")
+    log.note_buffer()
+    for number in range(100):
+        log.apply_agent(log.current + f"{number}\n")
+    assert repr(moments).startswith(f"<TextHistory {MAX_UNLOADED_STATES + 100}, ")
+
+
 def test_what_is_typed_in_a_long_hunk_takes_no_more_memory_than_elsewhere(monkeypatch) -> None:
-    monkeypatch.setattr("acp_nvim.review.reviewed_text.TextHistory", lambda: TextHistory(max_bytes=100_000))
+    monkeypatch.setattr("acp_nvim.hunks.reviewed_text.TextHistory", lambda: TextHistory(max_bytes=100_000))
     lines = [f"{number}\n" for number in range(5000)]
     current = "".join(f"agent {line}" for line in lines)
     reviewed = ReviewedText("".join(lines), current)
@@ -186,7 +199,7 @@ def test_what_is_typed_in_a_long_hunk_takes_no_more_memory_than_elsewhere(monkey
 
 def test_moments_show_how_many_they_are(monkeypatch) -> None:
     moments = TextHistory()
-    monkeypatch.setattr("acp_nvim.review.reviewed_text.TextHistory", lambda: moments)
+    monkeypatch.setattr("acp_nvim.hunks.reviewed_text.TextHistory", lambda: moments)
     assert repr(moments) == "<TextHistory 0, 0 bytes>"
     reviewed = ReviewedText("a\n", "b\n")
     reviewed.apply_user_lines(0, 1, ["c"])

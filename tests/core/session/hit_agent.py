@@ -1,6 +1,8 @@
 """The script of the agent whose session is hit: its turns do what the first word of the prompt says."""
 
 HIT = """
+    import subprocess
+
     METHODS = [{"id": "browser", "name": "Browser"}]
     MODES = {"currentModeId": "a", "availableModes": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}]}
     INITIALIZE = {
@@ -74,6 +76,16 @@ HIT = """
         prompt.tool("t", "Run", kind="execute", content=[{"type": "terminal", "terminalId": terminal}])
         prompt.ask_terminal("wait_for_exit", terminal)
 
+    def leave(agent, prompt, rest):
+        line = "until test -e enough; do /bin/sleep 0.01; done"
+        prompt.tool("t", line, kind="execute", status="in_progress", rawInput={"command": line})
+        prompt.until_heard()
+        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        subprocess.Popen(["/bin/sh", "-c", line], start_new_session=True, **quiet)
+
+    def stray(agent, prompt, rest):
+        agent.update("nobody's", {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Run"})
+
     def later(agent, prompt, rest):
         prompt.reply({"stopReason": "end_turn"})
         prompt.say("later")
@@ -108,7 +120,7 @@ HIT = """
         except Error as error:
             agent.note(code=error.code)
 
-    TURNS = (say, nothing, edit, ask, elicit, delegate, command, later, batch, obey, resist, request)
+    TURNS = (say, nothing, edit, ask, elicit, delegate, command, leave, stray, later, batch, obey, resist, request)
     WORDS = {one.__name__: one for one in TURNS}
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,6 +13,8 @@ import anyio
 import anyio.abc
 
 from acp_nvim.app import App
+from acp_nvim.evidence.work import TURN_LATE_NS
+from acp_nvim.file_time import now
 from acp_nvim.process.guarding import guard_of_host
 from acp_nvim.ui import events
 from tests.core.guards import close_log, release_guard, share_guard
@@ -19,6 +22,9 @@ from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.fake_editor import FakeEditor
 from tests.support.processes import look_at, open_files
 from tests.support.waiting import PATIENT, wait_until
+
+GIT_NS = 100_000_000
+"""Time after git's work: more than the slacks with which it is compared with that of a scan."""
 
 
 class Host:
@@ -67,7 +73,11 @@ class Host:
         return script
 
     def open(self, key: int = 1, agent: str = "it", cwd: str | None = None) -> None:
-        """A new session."""
+        """A new session. What git has done is past by then: what it may have done since would be in doubt."""
+        repository = Path(cwd or self.cwd) / ".git"
+        if repository.is_dir():
+            past = repository.stat().st_mtime_ns + GIT_NS
+            wait_until(lambda: now() > past, what="time to pass")
         self.app.receive("open", {"session": key, "agent": agent, "cwd": cwd or str(self.cwd)})
 
     def prompt(self, text: str, key: int = 1, context: list[dict[str, str]] | None = None) -> None:
@@ -100,6 +110,11 @@ class Host:
     async def until(self, what: str, condition: Callable[[], object]) -> None:
         """Wait for it."""
         await self.editor.until(what, condition)
+
+    async def nothing_comes_late(self) -> None:
+        """Wait until what is changed from now on is not taken for late work of a turn that is over."""
+        later = time.time_ns() + TURN_LATE_NS
+        await self.until("that moment to be over", lambda: now() > later)
 
     async def until_state(self, state: str, key: int = 1) -> events.StatusView:
         """Wait until the session says that of itself: its whole status."""

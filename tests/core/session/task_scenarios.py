@@ -13,7 +13,7 @@ from acp_nvim.process.guarding import guard_of_host
 from acp_nvim.session.checks import CheckSettings
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import Elicitation
-from acp_nvim.ui.review_events import Restored
+from acp_nvim.ui.review_events import Restored, Review, ReviewProgress
 from acp_nvim.ui.session_events import SessionsListed
 from tests.core.session.hit_agent import HIT, HIT_V2
 from tests.core.session.stage import Stage
@@ -27,6 +27,17 @@ async def edits(stage: Stage) -> None:
     stage.prompt("edit", context=[{"type": "file", "uri": "file:///f", "name": "f", "path": str(stage.cwd / "file")}])
     await stage.host.until("the edit", lambda: stage.host.of(events.TurnEnd, stage.key))
     await stage.host.until("news of the review", lambda: (told := stage.host.status(stage.key)) and told.review)
+
+
+async def deletes(stage: Stage) -> None:
+    """The user deletes a file under review."""
+    await edits(stage)
+    file = stage.cwd / "file"
+    file.unlink()
+    stage.host.app.receive("disk_changed", {"paths": [str(file)]})
+    await stage.host.until(
+        "news of it", lambda: [one for one in stage.host.editor.all(Review) if one.path == str(file)][-1].removed != 1
+    )
 
 
 async def asks(stage: Stage) -> None:
@@ -46,6 +57,26 @@ async def commands(stage: Stage) -> None:
     stage.host.answer(stage.host.of(events.Permission, stage.key)[0].request.id, "allow_once")
     await stage.host.until("output", lambda: "printed" in str(stage.host.calls(stage.key)))
     stage.tell("stop")
+
+
+async def leaves_a_command(stage: Stage) -> None:
+    """It runs on after its turn, until the user ends it."""
+    stage.open()
+    stage.host.app.sessions[stage.key].changes.left.grace = 0.0
+    stage.prompt("leave")
+    await stage.host.until("a notice", lambda: "still runs after its turn" in "".join(stage.host.notices(stage.key)))
+    stage.tell("cancel", force=True)
+    await stage.host.until(
+        "all that it has changed",
+        lambda: len([one for one in stage.host.of(ReviewProgress, stage.key) if one.is_over]) > 1,
+    )
+
+
+async def strays(stage: Stage) -> None:
+    """A message for a session that nobody has announced."""
+    stage.open()
+    stage.prompt("stray")
+    await stage.host.until("a notice", lambda: "not open here" in "".join(stage.host.notices(stage.key)))
 
 
 async def delegates(stage: Stage) -> None:
@@ -246,10 +277,13 @@ async def has_its_work_checked(stage: Stage) -> None:
 
 SCENARIOS: list[tuple[Scenario, str]] = [
     (edits, HIT),
+    (deletes, HIT),
     (stops, HIT),
     (asks, HIT),
     (hurries, HIT),
     (commands, HIT),
+    (leaves_a_command, HIT),
+    (strays, HIT),
     (elicits, HIT),
     (delegates, HIT),
     (batches, HIT),

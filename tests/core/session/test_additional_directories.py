@@ -9,6 +9,8 @@ import pytest
 
 from acp_nvim.ui import events
 from tests.core.session.host import Host
+from tests.core.session.outside_agent import AGENT, place, step, work
+from tests.core.session.test_review_kept import checkpoints, next_host, restore, undo
 
 pytestmark = pytest.mark.anyio
 
@@ -94,3 +96,17 @@ async def test_they_count_for_new_sessions(host: Host, library: Path) -> None:
     host.hello(additional_directories=["../library"])
     await host.turn(key=2)
     assert ["additionalDirectories" in one for one in params(host, "session/new")] == [False, True]
+
+
+async def test_a_turn_that_changed_one_is_restored_by_the_next_host(host: Host, library: Path, tmp_path: Path) -> None:
+    host.hello(additional_directories=["../library"])
+    host.script(AGENT)
+    await work(host, step(f"printf new > {library / 'file'}", place(library / "file"), ask=True))
+    assert host.notices() == []
+    async with next_host(host, tmp_path / "next") as other:
+        turn = next(one for one in await checkpoints(other, host.cwd) if one.kind == "turn")
+        assert (await restore(other, host.cwd, turn.id)).problem is None
+        assert (library / "file").read_text() == "in the library"
+        done = await undo(other, host.cwd)
+        assert done is not None
+        assert (done.problem, (library / "file").read_text()) == (None, "new")

@@ -9,14 +9,25 @@ from typing import Any, Final
 
 import pytest
 
+from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.terminal import Exit, TerminalPatch
 from acp_nvim.acp.tool_call import TerminalShown, ToolCallPatch
-from acp_nvim.acp.updates import TerminalChanged, TerminalPrinted, ToolCallChanged
-from acp_nvim.session.transcript.transcript import Transcript
+from acp_nvim.acp.updates import (
+    MessageChunk,
+    PlanEntry,
+    PlanReplaced,
+    TerminalChanged,
+    TerminalPrinted,
+    ToolCallChanged,
+)
+from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.session.transcript.transcript import TURN_PLANS, Transcript
 from acp_nvim.ui import events
 from acp_nvim.ui.review_events import Preview, Summary
 from tests.core.session.host import Host
 from tests.core.session.test_grants import LINE, named, session
+from tests.support.fake_editor import FakeEditor
 
 pytestmark = pytest.mark.anyio
 
@@ -204,6 +215,29 @@ def test_a_terminal_that_has_ended_shows_nothing_of_the_next_call() -> None:
         assert outputs == ["first", "second"], (terminal_id, has_ended)
 
 
+def test_a_prompt_into_a_running_turn_lets_ids_be_used_again_but_those_of_open_calls() -> None:
+    editor = FakeEditor()
+    presenter = Presenter(1, "/", editor, lambda: None)
+    for text in ("go", "and more"):
+        presenter.prompt(Prompt(text))
+        for call_id, status in (("1", "completed"), ("2", "in_progress")):
+            patch = ToolCallPatch(tool_call_id=call_id, title="make", status=status)
+            presenter.update(ToolCallChanged(patch, announced=True))
+    presenter.caught_up()
+    shown = {event.block: (event.call.id, event.call.status) for event in editor.all(events.ToolCall)}
+    assert list(shown.values()) == [("1", "completed"), ("2", "in_progress"), ("1", "completed")]
+
+
+def test_each_turn_of_a_replay_may_have_its_plans() -> None:
+    editor = FakeEditor()
+    presenter = Presenter(1, "/", editor, lambda: None)
+    presenter.is_replaying = lambda: True
+    for number in range(TURN_PLANS + 5):
+        presenter.update(MessageChunk("user", TextContent(text=f"{number}")))
+        presenter.update(PlanReplaced([PlanEntry(f"{number}")]))
+    assert len({plan.block for plan in editor.all(events.Plan)}) == TURN_PLANS + 5
+
+
 # --- in a replay -----------------------------------------------------------------------------------------------------
 
 REPLAYS = """
@@ -221,7 +255,8 @@ REPLAYS = """
             words(agent, "user_message_chunk", "!")
             say(agent, "plan", entries=[{"content": text, "status": "completed", "priority": "low"}])
             say(agent, "tool_call", toolCallId="call_1", title=title, kind=kind, status=status)
-            words(agent, "agent_message_chunk", "did it")
+            if number % 2 == 0:
+                words(agent, "agent_message_chunk", "did it")
         return {}
 
     def turn(agent, prompt):

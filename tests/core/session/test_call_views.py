@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.acp.diff import from_texts
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import ToolCallPatch
 from acp_nvim.acp.updates import MessageChunk, ToolCallChanged
@@ -53,6 +54,17 @@ def tell(transcript: Transcript, call_id: str, announced: bool = True, **fields:
 )
 def test_agents_say_in_their_own_ways_whose_part_a_call_is(meta: Any, parent: str | None) -> None:
     assert parent_of(meta) == parent
+
+
+def test_what_is_shown_of_a_change_is_in_memory_until_the_turn_is_over() -> None:
+    transcript = Transcript(1)
+    [first] = tell(transcript, "a", content=[from_texts("/p/f", "old", "new")]).content
+    [again] = tell(transcript, "a", title="Edit").content
+    assert again is first
+    transcript.begin_turn()
+    [later] = tell(transcript, "a", announced=False, status="completed").content
+    assert later is not first
+    assert later == first
 
 
 def test_a_part_knows_how_deep_it_is_and_keeps_its_parent_when_later_news_do_not_name_it() -> None:

@@ -53,7 +53,7 @@ async def test_answers_wait_for_the_changes_of_a_turn_that_is_over(host: Host, m
     for one in answers:
         await host.until(one.__name__, lambda one=one: host.editor.all(one))
     [listed] = host.editor.all(Checkpoints)
-    assert [len(one.files) for one in listed.checkpoints if one.kind == "turn"] == [3]
+    assert [one.files for one in listed.checkpoints if one.kind == "turn"] == [3]
     [judged] = host.editor.all(Judged)
     assert len(judged.files) == 3
     host.app.receive("checkpoints", {"cwd": cwd})

@@ -87,7 +87,7 @@ async def test_a_write_over_an_edit_that_the_agent_has_not_seen_is_refused_and_s
     await host.turn()
     assert (script.notes("code"), buffer.text, path.read_text()) == ([-32603], "precious", "old")
     [kept] = (host.log_path.parent.with_name("state") / "conflicts").iterdir()
-    assert kept.read_text() == "new"
+    assert kept.read_text() == "new\n"
     assert "Read the file again" in script.notes("message")[0]
     [notice] = host.of(events.Notice)
     assert notice.level == "warn"

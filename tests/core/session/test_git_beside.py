@@ -7,9 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import anyio
 import anyio.to_thread
 import pytest
 
+from acp_nvim.evidence.git_contents import GitContents
+from acp_nvim.review.scanner import Scanner
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.core.session.test_review import reviews
@@ -104,6 +107,7 @@ async def test_all_is_rejected_but_what_the_user_made(host: Host, options: list[
         assert look(host.cwd / ".git", git=True) == repository_before, name
         host.app.receive("review", {"action": "keep", "force": True})
         await host.until("nothing to review", lambda: not reviews(host, host.cwd))
+        await host.nothing_comes_late()
 
 
 async def test_a_stash_of_before_is_the_users_when_no_command_runs(host: Host) -> None:
@@ -114,3 +118,66 @@ async def test_a_stash_of_before_is_the_users_when_no_command_runs(host: Host) -
     await turn(host, "nothing", partial(git, host.cwd, "stash", "pop", "stash@{1}"))
     assert (host.cwd / "f").read_text() == MINE
     assert {name: one.by for name, one in reviews(host, host.cwd).items()} == {"built": "unknown"}
+
+
+WRITES: Final = """
+    def turn(agent, prompt):
+        how, marks = prompt.text.splitlines()
+        waits = f"until test -e {marks}/%s; do sleep 0.01; done"
+        command = f"touch {marks}/begun; {waits % 'go'}; echo of a branch >f; {waits % 'end'}"
+        if how == "a terminal":
+            prompt.run("sh", "-c", command)
+        else:
+            prompt.tool("1", "make", kind="execute", rawInput={"command": "make"}, status="in_progress")
+            prompt.until_heard()
+            os.system(command)
+            prompt.tool_update("1", status="completed")
+        os.system(waits % "over")
+"""
+
+
+@pytest.mark.parametrize("how", ["a tool call", "a terminal"])
+@pytest.mark.parametrize(("works", "by"), [("after it", "agent"), ("during it", "unknown")])
+async def test_git_has_what_a_command_wrote_and_works_before_the_scan(
+    free_host: Host, monkeypatch: pytest.MonkeyPatch, how: str, works: str, by: str
+) -> None:
+    """It is in doubt only if git has worked while the command ran."""
+    host = free_host
+    repository(host.cwd)
+    git(host.cwd, "checkout", "-q", "main")
+    noted, may_scan = list[str](), anyio.Event()
+    may_scan.set()
+    scan, note = Scanner.scan, GitContents.note
+
+    async def late_scan(self: Scanner) -> None:
+        await may_scan.wait()
+        await scan(self)
+
+    async def counted_note(self: GitContents) -> None:
+        await note(self)
+        noted.append("noted")
+
+    monkeypatch.setattr(Scanner, "scan", late_scan)
+    monkeypatch.setattr(GitContents, "note", counted_note)
+    host.script(WRITES)
+    host.open()
+    marks = host.directory / "marks"
+    marks.mkdir()
+    host.prompt(f"{how}\n{marks}")
+    await host.until("the command", (marks / "begun").exists)
+    await host.nothing_comes_late()
+    may_scan, before = anyio.Event(), len(noted)
+    work = partial(git, host.cwd, "commit", "-q", "--allow-empty", "-m", "more")
+    (marks / "go").touch()
+    await host.until("the text", lambda: (host.cwd / "f").read_text() == "of a branch\n")
+    if works == "during it":
+        await anyio.to_thread.run_sync(work)
+    (marks / "end").touch()
+    await host.until("git to be looked at", lambda: len(noted) > before)
+    if works == "after it":
+        await anyio.to_thread.run_sync(work)
+    may_scan.set()
+    (marks / "over").touch()
+    await host.until("the review", lambda: "f" in reviews(host, host.cwd))
+    found = reviews(host, host.cwd)["f"]
+    assert found.by == by, found.why

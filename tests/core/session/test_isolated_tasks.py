@@ -12,6 +12,7 @@ import pytest
 import acp_nvim
 from acp_nvim.jsonrpc import dispatcher
 from acp_nvim.review import reviews
+from acp_nvim.session.connection import strays
 from tests.core.session.hit_agent import HIT
 from tests.core.session.injecting import Kind, TaskInjector
 from tests.core.session.stage import Stage, report, staged
@@ -42,6 +43,7 @@ def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits for a while before it does something does it soon."""
     monkeypatch.setattr(dispatcher, "BATCH_ANSWER_SECONDS", 0.01)
     monkeypatch.setattr(reviews, "KEEP_SECONDS", 0.01)
+    monkeypatch.setattr(strays, "ANNOUNCED_SECONDS", 0.01)
 
 
 @asynccontextmanager
@@ -113,7 +115,7 @@ async def test_background_tasks(tmp_path: Path, capsys: pytest.CaptureFixture[st
                 await stage.host.until(str(kind), lambda kind=kind: kind in injector.hit)
                 await stage.went_on(str(kind), error)
     missed = {str(site) for site in injector.sites} - {str(kind.site) for kind in reached}
-    assert missed == set(), "no scenario starts these tasks"
+    assert missed == set(), f"no scenario starts these tasks: {', '.join(sorted(missed))}"
     assert injector.unknown == set(), "these places start tasks, and reading the source does not find them"
     assert {kind.act for kind in set(reached) - ended} == set(NOT_AT_THE_END)
     report(capsys, len(reached), f"background tasks at once, started in all {len(injector.sites)} places")

@@ -16,8 +16,8 @@ from acp_nvim.acp import diff
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import Location, Shown, TerminalShown, ToolCallPatch
 from acp_nvim.acp.updates import MessageChunk, ToolCallChanged, Update
+from acp_nvim.evidence.work import Work
 from acp_nvim.review.ledger import TurnLog
-from acp_nvim.review.work import Work
 from acp_nvim.session.background import _begins_turn
 from acp_nvim.session.call_changes import note_call
 from acp_nvim.session.connection.router import MessageRouter, PeerSession

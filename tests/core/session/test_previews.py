@@ -175,13 +175,13 @@ async def test_a_file_that_is_no_text(host: Host) -> None:
 
 async def test_what_is_too_large_is_said(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     write(host)
-    monkeypatch.setattr("acp_nvim.review.locate.PREVIEW_CHARS", len(NEW) - 1)
+    monkeypatch.setattr("acp_nvim.hunks.locate.PREVIEW_CHARS", len(NEW) - 1)
     assert (await preview(host, asking(WHOLE))).note == "the change is too large for a preview"
 
 
 async def test_too_many_changes_are_said(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     write(host)
-    monkeypatch.setattr("acp_nvim.review.locate.PREVIEW_CHANGES", 1)
+    monkeypatch.setattr("acp_nvim.hunks.locate.PREVIEW_CHANGES", 1)
     shown = await preview(host, asking("diff('f', 'one', 'ONE')", "diff('f', 'two', 'TWO')"))
     assert (shown.hunks, shown.note) == ([], "2 changes are too many for a preview")
 
@@ -275,13 +275,14 @@ async def test_what_has_no_lines(host: Host) -> None:
         ' {"path": p("i.png"), "operation": "modify", "fileType": "binary"},'
         ' {"path": p("../x"), "operation": "delete"}]'
     )
-    shown = await preview_v2(host, v2(changes), 3)
+    shown = await preview_v2(host, v2(changes), 4)
     assert [(one.path, one.operation, one.exists, one.hunks, one.note) for one in shown] == [
         (gone, "delete", True, [PreviewHunk(0, 5, [])], None),
         (os.path.join(os.path.dirname(moved), "h"), "move", True, [], None),
         (binary, "modify", True, [], "binary file"),
+        (os.path.join(os.path.dirname(os.path.dirname(moved)), "x"), "delete", False, [], None),
     ]
-    assert [one.old_path for one in shown] == [None, moved, None]
+    assert [one.old_path for one in shown] == [None, moved, None, None]
 
 
 # --- the end ---------------------------------------------------------------------------------------------------------

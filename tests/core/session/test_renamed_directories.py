@@ -10,16 +10,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_nvim.file_time import now
-from acp_nvim.review.work import COMMAND_LATE_NS
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
 from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.core.session.test_review import reviews
 from tests.support.cases import case
-from tests.support.five_ways import git
-from tests.support.waiting import wait_until
+from tests.support.five_ways import git, look
 
 pytestmark = pytest.mark.anyio
 
@@ -61,13 +58,12 @@ async def begin(host: Host) -> None:
 
 
 def verdicts(host: Host, root: Path) -> dict[str, str]:
-    """Who did it, by the name of each file that is listed, and by its earlier name."""
-    found = {}
-    for name, one in reviews(host, root).items():
-        if not name.startswith(".."):
-            found[name] = one.by
-            if one.old_path is not None:
-                found[os.path.relpath(one.old_path, root)] = one.by
+    """Who did it, by the name of each file or directory (with a slash) that is listed, and by its earlier name."""
+    top, found = f"{root}{os.sep}", {}
+    for one in reviews(host, root).values():
+        for path in (one.path, one.old_path):
+            if path is not None and path.startswith(top):
+                found[path.removeprefix(top)] = one.by
     return found
 
 
@@ -77,21 +73,21 @@ def below(*names: str) -> set[str]:
 
 
 COMMANDS = {
-    "mv src core": below("src", "core"),
-    "git mv src core": below("src", "core"),
-    "mv src t; mv lib src; mv t lib": below("src", "lib"),
+    "mv src core": {"src/", "core/"},
+    "git mv src core": {"src/", "core/"},
+    "mv src t; mv lib src; mv t lib": {"src/", "lib/"},
     "cp -a ../../outside/new /tmp/$$; mv /tmp/$$ new": below("new"),
     "mv lib ../../outside/lib$$": below("lib"),
-    "mv src/sub c": {"src/sub/c.py", "c/c.py"},
-    "mv src core; echo more >> core/a.py": below("src", "core"),
-    "mv src core; ln -s core src": below("src", "core") | {"src"},
-    "mv src core; sed -i s/a/A/ core/*.py": below("src", "core"),
-    "mv src SRC": below("src", "SRC"),
+    "mv src/sub c": {"src/sub/", "c/"},
+    "mv src core; echo more >> core/a.py": {"src/", "core/", "core/a.py"},
+    "mv src core; ln -s core src": {"src/", "core/", "src"},
+    "mv src core; sed -i s/a/A/ core/*.py": {"src/", "core/", "core/a.py"},
+    "mv src SRC": {"src/", "SRC/"},
     "rm -r lib; mv src lib": below("src", "lib"),
     "cp -a src copy": below("copy"),
     "cp -al src linked": below("linked"),
     "tar -cf - src | (mkdir t; cd t; tar -xf -)": below("t/src"),
-    "mkdir -p deep/er; mv src deep/er/": below("src", "deep/er/src"),
+    "mkdir -p deep/er; mv src deep/er/": {"src/", "deep/er/src/"},
 }
 
 
@@ -109,7 +105,7 @@ async def test_an_agents_command_renames_directories(host: Host) -> None:
 async def test_a_user_renames_directories(host: Host) -> None:
     await begin(host)
     await settled(host)
-    nothing_comes_late()
+    await host.nothing_comes_late()
     for number, command in enumerate(COMMANDS):
         run(command, host.cwd / str(number))
     await host.turn("true")
@@ -120,12 +116,6 @@ async def test_a_user_renames_directories(host: Host) -> None:
 def run(command: str, directory: Path) -> None:
     """The user types it in a terminal."""
     subprocess.run(command, shell=True, check=True, cwd=directory)
-
-
-def nothing_comes_late() -> None:
-    """What changes from now on is not taken for late work of a command that has ended."""
-    ended = now()
-    wait_until(lambda: now() > ended + COMMAND_LATE_NS)
 
 
 async def settled(host: Host) -> None:
@@ -139,9 +129,9 @@ async def rename_unseen(host: Host, monkeypatch: pytest.MonkeyPatch, act: Callab
     await begin(host)
     root, gate, take = host.cwd / "0", anyio.Event(), Shadow.take
 
-    async def take_later(shadow: Shadow) -> Snapshot:
+    async def take_later(shadow: Shadow, past: Snapshot | None = None) -> Snapshot:
         await gate.wait()
-        return await take(shadow)
+        return await take(shadow, past)
 
     host.prompt(f"cd {root}; touch ../began; until [ -e ../go ]; do sleep 0.01; done; mv src core")
     await host.until("the command", (host.cwd / "began").exists)
@@ -149,7 +139,7 @@ async def rename_unseen(host: Host, monkeypatch: pytest.MonkeyPatch, act: Callab
     (host.cwd / "go").touch()
     turns = len(host.of(events.TurnEnd))
     await host.until("the end of the turn", lambda: len(host.of(events.TurnEnd)) > turns)
-    nothing_comes_late()
+    await host.nothing_comes_late()
     act(root)
     gate.set()
     await settled(host)
@@ -160,7 +150,7 @@ async def test_a_user_adds_a_file_to_what_a_command_has_renamed(host: Host, monk
     def act(root: Path) -> None:
         (root / "core" / "mine.py").write_text("mine\n")
 
-    assert await rename_unseen(host, monkeypatch, act) == dict.fromkeys(below("src", "core"), "agent")
+    assert await rename_unseen(host, monkeypatch, act) == dict.fromkeys(("src/", "core/"), "agent")
 
 
 async def test_a_user_adds_files_everywhere_after_a_command(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,13 +160,18 @@ async def test_a_user_adds_files_everywhere_after_a_command(host: Host, monkeypa
         (root / "core" / "mine.py").write_text("mine\n")
         (root / "mine.py").write_text("mine\n")
 
-    assert await rename_unseen(host, monkeypatch, act) == dict.fromkeys(below("src", "core"), "unknown")
+    assert await rename_unseen(host, monkeypatch, act) == dict.fromkeys(("src/", "core/"), "unknown")
 
 
 async def test_a_user_edits_a_file_in_what_a_command_has_renamed(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The edit is the user's, the rename is not: it can be rejected, and the edit stays."""
+
     def act(root: Path) -> None:
         (root / "core" / "a.py").write_text("mine\n")
 
-    expected = dict.fromkeys(below("src", "core"), "agent")
-    found = await rename_unseen(host, monkeypatch, act)
-    assert found == {**expected, "core/a.py": "unknown", "src/a.py": found["src/a.py"]}
+    assert await rename_unseen(host, monkeypatch, act) == dict.fromkeys(("src/", "core/"), "agent")
+    host.app.receive("review", {"action": "reject"})
+    await host.until("the answer", lambda: host.editor.all(review_events.Judged))
+    lay_out(host.directory / "expected", "src", "lib")
+    (host.directory / "expected" / "src" / "a.py").write_text("mine\n")
+    assert look(host.cwd / "0") == look(host.directory / "expected")

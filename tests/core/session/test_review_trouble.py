@@ -15,7 +15,7 @@ from acp_nvim.acp.diff import FileChange
 from acp_nvim.review import named_files
 from acp_nvim.review.named_files import NamedFiles
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.snapshots import work_tree
+from acp_nvim.snapshots import work_tree, workspace_scanner
 from acp_nvim.snapshots.objects import LooseObjects
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
@@ -139,7 +139,7 @@ async def test_a_command_that_changes_so_many_files_that_the_index_is_written(ho
 
 
 def too_many_files(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
-    monkeypatch.setattr(work_tree, "SNAPSHOT_FILES", 1)
+    monkeypatch.setattr(workspace_scanner, "SNAPSHOT_FILES", 1)
 
 
 def too_many_bytes(monkeypatch: pytest.MonkeyPatch, host: Host) -> None:
@@ -214,8 +214,8 @@ async def test_a_prompt_does_not_wait_for_a_slow_snapshot(host: Host, monkeypatc
     take, go_on, taken_by_now = Shadow.take, anyio.Event(), host.directory / "taken"
     work = replace(WORK, shell=f"until test -e {taken_by_now}; do sleep 0.01; done; {WORK.shell}")
 
-    async def slow(shadow: Shadow) -> Snapshot:
-        taken = await take(shadow)
+    async def slow(shadow: Shadow, past: Snapshot | None = None) -> Snapshot:
+        taken = await take(shadow, past)
         taken_by_now.touch()
         await go_on.wait()
         return taken

@@ -11,6 +11,7 @@ import anyio
 import pytest
 
 from acp_nvim.acp.diff import FileChange
+from acp_nvim.evidence.git_contents import GitContents
 from acp_nvim.history import recorder
 from acp_nvim.history.store import HistorySettings, TranscriptStore
 from acp_nvim.review import named_files
@@ -24,7 +25,7 @@ from acp_nvim.session.transcript.location_tracker import LocationTracker
 from acp_nvim.session.transcript.shown_terminals import ShownTerminals
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.ui import events
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.roots import Roots, WatchedRoots
 from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.anyio
@@ -81,16 +82,17 @@ async def test_named_files_and_ends_of_turns_are_waited_for_no_longer(
 ) -> None:
     monkeypatch.setattr(named_files, "KNOWN_WAIT_SECONDS", 2 * LIMIT)
     monkeypatch.setattr(turn_changes, "SETTLED_WAIT_SECONDS", 2 * LIMIT)
-    shared = ("ledger", "tracker", "workspaces", "journal", "evidence")
+    shared = ("ledger", "tracker", "workspaces", "outside", "journal", "evidence")
     reviews = Mock(spec=Reviews, on_trouble=[], **{name: Mock() for name in shared})
-    changes = TurnChanges(1, "demo", Roots([str(tmp_path)]), reviews, Mock(), tasks)
+    reviews.workspaces.at.return_value.git.note = GitContents.note
+    changes = TurnChanges(1, "demo", WatchedRoots([str(tmp_path)]), reviews, Mock(), tasks)
     for _ in range(2):
         changes.named.add([(str(tmp_path / "f"), None)])
         changes.end(goes_on=False)
     with anyio.fail_after(LIMIT):
         await changes.named.known()
         await changes.settled()
-    assert tasks.started == ["_read_all", "_close"] * 2
+    assert tasks.started == ["_read_all", "note", "_close"] * 2
 
 
 async def test_a_session_that_could_not_be_made_defers_nothing(tasks: Any, tmp_path: Path) -> None:
@@ -109,7 +111,8 @@ async def test_who_could_not_sign_in_may_try_again(tasks: Any, tmp_path: Path) -
 async def test_files_that_are_named_are_looked_at_by_one_task_and_do_not_pile_up(tmp_path: Path) -> None:
     tasks: Any = Mock()
     tasks.spawn.return_value = anyio.Event()  # it runs
-    named = NamedFiles(Mock(spec=Reviews, tracker=Mock(), workspaces=Mock()), Roots([str(tmp_path)]), tasks)
+    reviews = Mock(spec=Reviews, tracker=Mock(), workspaces=Mock(), outside=Mock())
+    named = NamedFiles(reviews, WatchedRoots([str(tmp_path)]), Mock(), tasks)
     for _ in range(20):
         named.add([(str(tmp_path / f"f{number}"), None) for number in range(500)])
     assert tasks.spawn.call_count == 1

@@ -8,12 +8,15 @@ import tempfile
 from pathlib import Path
 
 import anyio
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_nvim.file_time import now
-from acp_nvim.snapshots.directories import CLOCK_NS
+from acp_nvim.file_time import last_change, now
+from acp_nvim.snapshots import directories
+from acp_nvim.snapshots.directories import CLOCK_NS, Directories, Inode, change_time
+from acp_nvim.snapshots.objects import LEFT_OUT
 from acp_nvim.snapshots.snapshot import Changed
 from tests.core.snapshots.workspaces import git, look, repository, shadow_of, told, write
 from tests.support.examples import examples
@@ -95,6 +98,51 @@ async def test_directories(tmp_path: Path, step: str, kind: str) -> None:
         check(root, before, found)
 
 
+async def test_a_directory_that_changed_during_a_snapshot_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise it would have come when it was made, for ever, and what an agent removes there would be the user's."""
+    root = repository(tmp_path / "w")
+    path = write(root / "c", "text")
+    look_at = Directories.look
+    made = root.parent.stat().st_mtime_ns
+    monkeypatch.setattr(Directories, "look", lambda top, time, names: look_at(top, made, names))
+    async with shadow_of(root, tmp_path / "git") as shadow:
+        first = await shadow.take()
+        wait_until_later()
+        second = await shadow.take()
+        assert await shadow.changes(first, second) == []
+        path.unlink()
+        found = change_time(str(path), shadow.directories(second), second.time - CLOCK_NS)
+        assert (found.time, found.other) == (last_change(str(path))[0], None)
+        assert found.time > second.time - CLOCK_NS
+
+
+async def test_a_new_directory_that_has_got_the_number_of_another_one_has_not_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = repository(tmp_path / "w")
+    write(root / "a" / "same", "text")
+    wait_until_later()
+    async with shadow_of(root, tmp_path / "git") as shadow:
+        first = await shadow.take()
+        known = shadow.directories(first)
+        assert known is not None
+        shutil.rmtree(root / "a")
+        write(root / "b" / "same", "text")
+        number, look_at = known.inodes[b"a"].number, directories.inode_at
+
+        def reused(path: bytes) -> Inode | None:
+            found = look_at(path)
+            is_new = found is not None and os.path.basename(path) == b"b"
+            return msgspec.structs.replace(found, number=number) if is_new else found
+
+        monkeypatch.setattr(directories, "inode_at", reused)
+        assert all(one.moved is None for one in await shadow.changes(first, await shadow.take()))
+        assert not known.came(str(root / "b"))
+        assert change_time(str(root / "b" / "same"), known, first.time - CLOCK_NS).other is None
+
+
 def wait_until_later() -> None:
     """What has changed until now is older than the next snapshot, by more than the errors of the clock."""
     then = now()
@@ -110,9 +158,11 @@ def check(root: Path, before: dict[str, tuple[str, bytes]], found: list[Changed]
     names = {name: name for name in before}
     for one in found:
         path, old = os.path.relpath(one.path, root), os.path.relpath(one.old_path or one.path, root)
-        assert (one.before is not None) == (old in before), told(root, [one])
+        had = one.before is not None and one.before.mode != LEFT_OUT  # what came from outside has unknown contents
+        assert had == (old in before), told(root, [one])
         assert (one.after is not None) == (path in after), told(root, [one])
-    sources = [os.path.relpath(one.old_path or one.path, root) for one in found if one.before is not None]
+    known = [one for one in found if one.before is not None and one.before.mode != LEFT_OUT]
+    sources = [os.path.relpath(one.old_path or one.path, root) for one in known]
     assert len(sources) == len(set(sources)), told(root, found)
     same = {name for name in names if name not in sources and name not in paths}
     assert {name: before[name] for name in same} == {name: after.get(name) for name in same}

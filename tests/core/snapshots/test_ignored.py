@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.review.evidence import Observation
-from acp_nvim.review.git_contents import GitContents
+from acp_nvim.evidence.evidence import Observation
+from acp_nvim.evidence.git_contents import GitContents
 from acp_nvim.snapshots import work_tree
 from acp_nvim.snapshots.objects import DIRECTORY, parse_tree
 from acp_nvim.snapshots.shadow import Shadow
+from tests.core.review.test_git_contents import nothing_kept
 from tests.core.snapshots.test_untouched import everything
 from tests.core.snapshots.workspaces import git, repository, shadow_of, told, write
 
@@ -145,7 +146,7 @@ async def test_what_an_index_of_any_format_has_although_it_is_ignored(tmp_path: 
         (root / "dist" / "too").unlink()
         assert told(root, await shadow.changes(first, await shadow.take())) == ["M dist/kept", "D dist/too"]
         assert "dist/other" not in await files(shadow)
-        contents = GitContents(str(root), tmp_path / "w.shadow" / "git")
+        contents = GitContents(str(root), tmp_path / "w.shadow" / "git", nothing_kept)
         seen = Observation(str(root / "file"), time.time_ns(), 1, None, "0" * 40)
         assert await contents.made(seen, False) is None
     assert everything(root / ".git") == before
@@ -186,7 +187,7 @@ async def test_files_that_are_no_longer_ignored_are_not_new(tmp_path: Path, monk
         assert told(root, await shadow.changes(first, second)) == ["D .gitignore", "A created"]
         assert told(root, await shadow.changes(second, first)) == ["A .gitignore", "D created"]
         write(root / "local", "text 4")
-        assert told(root, await shadow.changes(first, await shadow.take())) == ["D .gitignore", "A created", "A local"]
+        assert told(root, await shadow.changes(first, await shadow.take())) == ["D .gitignore", "A created", "M local"]
 
 
 async def test_files_that_are_ignored_now_are_not_deleted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,14 +203,15 @@ async def test_files_that_are_ignored_now_are_not_deleted(tmp_path: Path, monkey
         assert told(root, await shadow.changes(first, await shadow.take())) == ["A .gitignore"]
 
 
-async def test_ignored_files_that_are_moved_out_are_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_nvim.snapshots.comparing.CLOCK_NS", 0)
+async def test_ignored_files_that_are_moved_out_are_not_new(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for one in ("comparing", "newness"):
+        monkeypatch.setattr(f"acp_nvim.snapshots.{one}.CLOCK_NS", 0)
     root = repository(tmp_path / "w", **{".gitignore": "build/\n"})
     write(root / "build" / "one" / "file", "text")
     async with shadow_of(root) as shadow:
         first = await shadow.take()
         os.rename(root / "build" / "one", root / "one")
-        assert told(root, await shadow.changes(first, await shadow.take())) == ["A one/file"]
+        assert told(root, await shadow.changes(first, await shadow.take())) == ["M one/file"]
 
 
 async def test_a_rename_onto_what_was_there_is_a_deletion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,3 +223,24 @@ async def test_a_rename_onto_what_was_there_is_a_deletion(tmp_path: Path, monkey
         (root / "file").unlink()
         write(root / ".gitignore", "")
         assert told(root, await shadow.changes(first, await shadow.take())) == ["M .gitignore", "D file"]
+
+
+@pytest.mark.parametrize("fold", [0, 100])
+async def test_what_a_snapshot_had_stays_although_it_is_ignored_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fold: int
+) -> None:
+    monkeypatch.setattr(work_tree, "FOLD_FILES", fold)
+    root = repository(tmp_path / "w", file="text")
+    write(root / "notes", "mine")
+    write(root / "secret.key", "mine")
+    repository(root / "clone", inner="text")
+    async with shadow_of(root) as shadow:
+        await shadow.take()
+        write(root / ".gitignore", "notes\nsecret.key\nclone\n")
+        first = await shadow.take()
+        for name in ("notes", "secret.key", "clone/inner"):
+            write(root / name, "theirs")
+        second = await shadow.take()
+        assert told(root, await shadow.changes(first, second)) == ["M clone/inner", "M notes", "M secret.key"]
+        (root / "notes").unlink()
+        assert told(root, await shadow.changes(second, await shadow.take())) == ["D notes"]

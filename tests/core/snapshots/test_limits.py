@@ -11,7 +11,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_nvim.snapshots import found_files, shadow, work_tree
+from acp_nvim.snapshots import found_files, shadow, work_tree, workspace_scanner
 from acp_nvim.snapshots.snapshot import Blob, GoneError, LimitError, SnapshotError
 from tests.core.snapshots.workspaces import repository, shadow_of, told, write
 from tests.core.workspace.as_nobody import give, nobodys_directory
@@ -23,7 +23,7 @@ LEFT_OUT = Blob("", 0o160000)
 
 @pytest.mark.parametrize("names", [["1", "2", "3", "4"], ["1", "2", "inner/3", "inner/4"], ["1", "2", "3", "inner/4"]])
 async def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str]) -> None:
-    monkeypatch.setattr(work_tree, "SNAPSHOT_FILES", 3)
+    monkeypatch.setattr(workspace_scanner, "SNAPSHOT_FILES", 3)
     root = tmp_path / "w"
     for name in names:
         write(root / name, name)
@@ -67,7 +67,7 @@ async def test_who_is_beyond_a_limit_is_not_tried_again_at_once(
     root = repository(tmp_path / "w", file="text")
     async with shadow_of(root) as taking:
         with monkeypatch.context() as context:
-            context.setattr(work_tree, "SNAPSHOT_FILES", 0)
+            context.setattr(workspace_scanner, "SNAPSHOT_FILES", 0)
             with pytest.raises(LimitError):
                 await taking.take()
         now += 99.0

@@ -41,7 +41,8 @@ async def test_failures_say_what_git_said(tmp_path: Path, pretend) -> None:
     pretend("sys.stderr.write('fatal: ' + 'x' * 1000); sys.exit(3)")
     with pytest.raises(GitFailedError) as caught:
         await run_git(tmp_path, ["-c", "a=b", "anything", "-z"])
-    assert str(caught.value) == f"git anything failed with code 3: fatal: {'x' * 293}"
+    assert str(caught.value) == "git anything failed with code 3; :AcpLog has its words"
+    assert caught.value.said == f"fatal: {'x' * 1000}"
     assert caught.value.code == 3
 
 

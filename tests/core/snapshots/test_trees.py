@@ -54,14 +54,14 @@ class Memory:
 
 
 def changed(files: dict[bytes, TreeEntry], changes: dict[bytes, TreeEntry | None]) -> dict[bytes, TreeEntry]:
-    """What is a file has nothing below it; what is removed, or is a file now, had everything below it removed."""
+    """What is a file has nothing below it: what is one now had everything below it removed."""
     files = dict(files)
     for path in sorted(changes, key=lambda path: path.count(b"/")):
         if any(changes.get(above) for above in parents(path)):
             continue
-        for old in [old for old in files if old == path or old.startswith(path + b"/")]:
-            del files[old]
         entry = changes[path]
+        for old in [old for old in files if old == path or (entry is not None and old.startswith(path + b"/"))]:
+            del files[old]
         if entry is not None:
             for above in parents(path):
                 files.pop(above, None)

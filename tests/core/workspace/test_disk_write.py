@@ -474,3 +474,32 @@ async def test_what_is_left_of_a_file_is_replaced_in_place_when_there_is_no_room
     inode = path.stat().st_ino
     await disk.put_back(str(path), "Gr\u00fc\u00dfe\n", "latin1")
     assert (path.read_bytes(), path.stat().st_ino) == ("Gr\u00fc\u00dfe\n".encode("latin1"), inode)
+
+
+def test_nobody_else_can_read_a_file_before_it_has_its_permissions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen, write = [], os.write
+
+    def watched(descriptor: int, data: bytes) -> int:
+        seen.append(os.fstat(descriptor).st_mode & 0o077)
+        return write(descriptor, data)
+
+    monkeypatch.setattr(os, "write", watched)
+    path = tmp_path / "new" / "in" / "f"
+    numbers = [one | os.getegid() << 12 for one in (0o2644, 0o500, 0o750)]
+    disk.replace(str(path), b"secret", None, numbers)
+    found = [one.stat().st_mode & 0o7777 for one in (path, path.parent, path.parent.parent)]
+    assert found == [0o2644, 0o700, 0o750]  # what a file is made in can be written
+    disk.replace(str(path), b"other", disk.stamp_of(path.stat()), [0o777])
+    assert path.stat().st_mode & 0o7777 == 0o2644
+    assert seen == [0, 0]
+
+
+def test_a_group_that_a_new_file_cannot_have_gives_its_own_no_rights(tmp_path: Path, monkeypatch) -> None:
+    def refuse(*args: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "chown", refuse)
+    disk.replace(str(tmp_path / "f"), b"secret", None, [0o2674 | 54321 << 12])
+    assert (tmp_path / "f").stat().st_mode & 0o7777 == 0o644

@@ -1,5 +1,6 @@
 -- Builds the parts of a session's status line, ordered by importance.
 local cells = require("acp_nvim.chat.cells")
+local progress = require("acp_nvim.review.progress")
 local sessions = require("acp_nvim.sessions")
 local spinner = require("acp_nvim.chat.winbar.spinner")
 local states = require("acp_nvim.states")
@@ -148,6 +149,7 @@ function M.list(session)
   parts:count("permissions", status.pending_permissions, "to allow", "?", "AcpPermission")
   parts:count("questions", status.pending_elicitations, "to answer", "?", "AcpPermission")
   parts:add("elapsed", not is_waiting and M.elapsed(status)) -- nothing updates it then
+  parts:add("progress", progress.words(progress.of(session.key)), { group = "AcpStatusInProgress" })
   parts:add("plan", total > 0 and ("plan %d/%d"):format(done, total), { short = done .. "/" .. total })
   parts:add("checks", CHECKS[status.checks])
   parts:count("queue", status.queue, "queued", "+")

@@ -70,9 +70,13 @@ class UsersWork(msgspec.Struct, frozen=True):
         """Return the name of a file in the work tree."""
         return os.fsencode(os.path.relpath(path, self.top))
 
-    def time_of(self, oid: str) -> int | None:
-        """Return when a content was last written (nanoseconds since 1970), 0 if it is packed; None if there is none."""
-        return None if self.is_sha256 else self.objects.time(oid)
+    def had(self, oid: str, moment: int, is_used: bool) -> bool:
+        """Return whether git had a content at that time (nanoseconds since 1970); `is_used`: it has it now, surely.
+
+        Packed objects count as old.
+        """
+        time = self.objects.loose_time(oid)
+        return time <= moment if time is not None else is_used or self.objects.has(oid)
 
     def index_stamp(self) -> tuple[int, int, int] | None:
         """Return inode, size and time (nanoseconds since 1970) of the index; None without one."""
@@ -99,42 +103,55 @@ class UsersWork(msgspec.Struct, frozen=True):
                 times.append(os.stat(place).st_mtime_ns)
         return max(times)
 
+    @property
+    def _stash_files(self) -> list[str]:
+        """The log of the stashes, the newest one, and packed refs."""
+        names = ("logs/refs/stash", "refs/stash", "packed-refs")
+        return [] if self.git is None else [os.path.join(self.git.common_dir, name) for name in names]
+
+    def stash_stamp(self) -> list[int]:
+        """Return the times of the files that name the stashes (nanoseconds since 1970), 0 for missing ones."""
+        times = []
+        for file in self._stash_files:
+            try:
+                times.append(os.stat(file).st_mtime_ns)
+            except OSError:
+                times.append(0)
+        return times
+
     def stashes(self) -> list[str]:
         """Return the ids of the stashes, the newest first. Those of other kinds of refs than files are not found."""
-        if self.git is None:
+        if self.git is None or self.is_sha256:
             return []
-        common, found = self.git.common_dir, list[bytes]()
+        logged, newest, refs = self._stash_files
+        found = list[bytes]()
         with suppress(OSError):
-            found += re.findall(
-                rb"^[0-9a-f]{40} ([0-9a-f]{40}) ",
-                _read_end(os.path.join(common, "logs", "refs", "stash")),
-                re.MULTILINE,
-            )
+            found += re.findall(rb"^[0-9a-f]{40} ([0-9a-f]{40}) ", _read_end(logged), re.MULTILINE)
         with suppress(OSError):
-            found.append(read_regular(os.path.join(common, "refs", "stash"), 100).strip())
+            found.append(read_regular(newest, 100).strip())
         with suppress(OSError):
-            packed = read_regular(os.path.join(common, "packed-refs"), PACKED_REFS_BYTES)
+            packed = read_regular(refs, PACKED_REFS_BYTES)
             found += re.findall(rb"^([0-9a-f]{40}) refs/stash$", packed, re.MULTILINE)
         oids = [one.decode() for one in reversed(found) if len(one) == 40 and one.isalnum()]
         return list(dict.fromkeys(oids))
 
-    def may_have(self, path: str, known: str, is_gone: bool) -> str | None:
-        """Return the program, in words, that may have given the file its content, or removed it; None if none did.
+    def has(self, oid: str) -> bool:
+        """Return whether git has that content (the id of the review). Of another format that is not known: False."""
+        return not self.is_sha256 and self.objects.has(oid)
 
-        `known` is the id of its content, or of the earlier one if it `is_gone`.
+    def may_have_written(self, path: str, data: bytes) -> str | None:
+        """Return the program, in words, that may have given a file its content `data`; None if none did.
+
+        Git may have it in another format, with other line ends, or converted.
         """
-        if not self.is_sha256 and self.objects.time(known) is not None:
-            return self.program
-        if is_gone:
-            return f"{self.program} perhaps" if self.is_sha256 or self._may_convert(path) else None
-        try:
-            data = _content(path)
-        except OSError:
-            return f"{self.program} perhaps"
         contents = {data, data.replace(b"\r\n", b"\n")}
-        if any(self.objects.time(self._id(content)) is not None for content in contents):
+        if any(self.objects.has(self._id(content)) for content in contents):
             return self.program
         return f"{self.program} perhaps" if self._may_convert(path) else None
+
+    def may_have_removed(self, path: str) -> str | None:
+        """Return the program, in words, that may have removed a file of whose content git `has` no object."""
+        return f"{self.program} perhaps" if self.is_sha256 or self._may_convert(path) else None
 
     def _id(self, content: bytes) -> str:
         """Return the id of a blob in the format of the repository."""
@@ -196,14 +213,15 @@ def _read_end(file: str) -> bytes:
     return read_regular(file, 4 * STASH_LOG_BYTES)[-STASH_LOG_BYTES:]
 
 
-def _content(path: str) -> bytes:
-    """Return what git would store of a file. Raises `OSError`."""
-    if os.path.islink(path):
-        return os.fsencode(os.readlink(path))
-    data = read_regular(path, CONTENT_BYTES + 1)
-    if len(data) > CONTENT_BYTES:
-        raise OSError("too large")
-    return data
+def content_at(path: str) -> bytes | None:
+    """Return what git would store of a file; None if it cannot be read, or is too large. Blocks."""
+    try:
+        if os.path.islink(path):
+            return os.fsencode(os.readlink(path))
+        data = read_regular(path, CONTENT_BYTES + 1)
+    except OSError:
+        return None
+    return data if len(data) <= CONTENT_BYTES else None
 
 
 def _converts(attributes: str, name: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
-from acp_nvim.review.owned_lines import OwnedLines, Run, Splice
+from acp_nvim.hunks.owned_lines import OwnedLines, Run, Splice
 from acp_nvim.ui.editor import LineChange, TextChange
 from acp_nvim.workspace import text_shape as forms
 from acp_nvim.workspace.line_differences import Block, difference, trimmed
@@ -18,6 +18,8 @@ from acp_nvim.workspace.text_shape import TextForm
 
 MAX_PAST_STATES: Final = 1000
 """Earlier states of a text that are kept for undo and redo: as many as 'undolevels' is by default."""
+MAX_UNLOADED_STATES: Final = 20
+"""The same of a text that no buffer has had: there is no undo, but a program may write an earlier text again."""
 MAX_PAST_BYTES: Final = 8 * 1024 * 1024
 """Memory for the states of one text: a thousand edits, or four replacements of a whole file of 1 MB."""
 
@@ -44,6 +46,8 @@ class TextHistory:
         self._first = 0
         self._count = count
         self._max_bytes = max_bytes
+        self.has_buffer = False
+        """Whether a buffer has had the text; otherwise `MAX_UNLOADED_STATES` are kept."""
         self.size = 0
         """The approximate size in bytes of all earlier states."""
 
@@ -56,7 +60,8 @@ class TextHistory:
         self._states.append((state, size))
         self._numbers[state.key] = self._first + len(self._states) - 1
         self.size += size
-        while self.size > self._max_bytes or len(self._states) > self._count:
+        count = self._count if self.has_buffer else min(self._count, MAX_UNLOADED_STATES)
+        while self.size > self._max_bytes or len(self._states) > count:
             oldest, size = self._states.popleft()
             self.size -= size
             if self._numbers[oldest.key] == self._first:
@@ -187,8 +192,13 @@ class ReviewedText:
         """Return the agent's lines of a hunk, without line ends."""
         return self._lines.current[hunk.block.j1 : hunk.block.j2]
 
+    def note_buffer(self) -> None:
+        """Note that a buffer has the text, whose undo may return to any of its states from now on."""
+        self._history.has_buffer = True
+
     def set_fileformat(self, fileformat: str | None) -> bool:
         """Note that a buffer with that 'fileformat' has the text; return whether the set of hunks has changed."""
+        self.note_buffer()
         if fileformat == self._fileformat:
             return False
         before = self._summary()
@@ -230,6 +240,7 @@ class ReviewedText:
         Lines are without ends, as in the buffer: where it takes carriage returns for line ends, they stand for
         newlines. Rows are counted from 0.
         """
+        self.note_buffer()
         now = self._lines.current
         first = min(first, len(now))
         last = min(first + count, len(now))

@@ -3,100 +3,40 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal
 
-import msgspec
-
 from acp_nvim.acp.diff import FileChange
+from acp_nvim.evidence.activities import Activity, Interval, Record
 from acp_nvim.file_time import now
 from acp_nvim.traffic.masking import masked
-from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.roots import WatchedRoots
 
 CALL_SLACK_NS: Final = 1_000_000_000
 """A tool call may have changed a file this long before its first message: a busy host reads late."""
-CALL_LATE_NS: Final = 1_000_000_000
-"""And this long after its last message: some agents report the end just before they write."""
 COMMAND_SLACK_NS: Final = 250_000_000
 """The same before a command: shorter, because a command names no files, and would claim what others change."""
-COMMAND_LATE_NS: Final = 100_000_000
-"""And after a command: agents report the end when the process has ended."""
+TURN_LATE_NS: Final = 100_000_000
+"""And after a turn. Not after a command: its end is reported when its process has ended."""
 MAX_ACTIVITIES: Final = 4000
 """Activities kept for a session: twice as many as one turn may have."""
-MAX_TURNS: Final = 200
-"""Turns kept for a session; the changes of older ones were judged long ago."""
+MAX_TURNS: Final = 50
+"""Turns kept for a session, with what was done in them; the changes of older ones were judged long ago."""
 RECORD_PATHS: Final = 100
 """Paths in one journal line of a tool call."""
-WHY_CHARS: Final = 80
-"""Of a command line or a title, in the reason for a verdict: it is shown in one line of a list."""
 LINE_CHARS: Final = 1000
 """Of a command line or a title in memory: masking its secrets takes 0.1 ms."""
 
 
-class Interval(msgspec.Struct):
-    """The time from `began` to `ended`; None if it has not ended, or its end is unknown."""
-
-    began: int
-    ended: int | None = None
-
-    def contains(self, moment: int, late: int = 0) -> bool:
-        """Return whether `moment` (nanoseconds since 1970) is within, or at most `late` nanoseconds after."""
-        return self.began <= moment and (self.ended is None or moment <= self.ended + late)
-
-
-class Activity(msgspec.Struct):
-    """Something an agent did that may have changed files.
-
-    A `command` may have changed any file; a `call` only the files that it names: `paths` (real paths), some with the
-    diffs in `changes`; a `write` went through the host. `words` is the command line, or the title of the call.
-    `tool_call` is the id of the call, "" for a command in a terminal that no call shows.
-    """
-
-    kind: Literal["call", "command", "write"]
-    words: str
-    tool_call: str
-    time: Interval
-    paths: set[str] = msgspec.field(default_factory=set)
-    changes: dict[str, FileChange] = {}
-    in_background: bool = False
-    """True if it may run on, for an unknown time, after the agent reports its end."""
-    told: str = ""  # as it was reported last; `words` is its first line, without secrets
-
-    def covers(self, moment: int) -> bool:
-        """Return whether it may have changed a file at `moment` (nanoseconds since 1970)."""
-        return self.time.contains(moment, COMMAND_LATE_NS if self.kind == "command" else CALL_LATE_NS)
-
-    @property
-    def why(self) -> str:
-        """The reason, in words, to attribute a change to the agent."""
-        if self.kind == "write":
-            return self.words
-        line = self.words or self.kind
-        return f"by `{line[: WHY_CHARS - 1]}…`" if len(line) > WHY_CHARS else f"by `{line}`"
-
-
-class Record(msgspec.Struct, omit_defaults=True):
-    """One journal line: an event of a session's work at the time `at` (nanoseconds since 1970).
-
-    The first line of a call or a command has no `paths`: they come in lines of their own.
-    """
-
-    session: int
-    what: Literal["life", "turn", "turn_end", "call", "command", "behind", "write", "deed_end"]
-    at: int
-    id: str = ""
-    words: str = ""
-    paths: list[str] = []
-
-
 class Work:
-    """What the agent of a session did below `roots`; `state` are globs of files with the agent's own records.
+    """What the agent of a session did to what `roots` watch; `state` are globs of files with the agent's own records.
 
     `write` receives each record that the next host needs; `ended_at` returns when the agent process with a mark ended,
     if that is known.
     """
 
-    def __init__(self, session: int, agent: str, roots: Roots, ended_at: Callable[[str], int | None]) -> None:
+    def __init__(self, session: int, agent: str, roots: WatchedRoots, ended_at: Callable[[str], int | None]) -> None:
         self.session = session
         self.agent = agent
         self.roots = roots
@@ -104,11 +44,18 @@ class Work:
         self.write: Callable[[Record], None] = lambda record: None
         self.is_over = False
         """True if its host is dead: activities without an end ended with the agent, at an unknown time."""
+        self.writes: Callable[[Activity, str], bool] = lambda command, path: False
+        """Returns whether a command has the file at that real path open for writing, as far as that is seen. Blocks."""
         self._ended_at = ended_at
         self._processes: dict[str, int] = {}
         self._turns: list[Interval] = []
         self._activities: dict[str, Activity] = {}
         self._naming: dict[str, list[Activity]] = {}  # by real path: thousands of files may be judged at once
+        self._news = 0
+        self._news_of: dict[str, int] = {}  # by real path: the number of the last news of an activity that names it
+        self._news_of_commands: list[int] = []  # when the command began, for each news of one; sorted
+        self.forgotten = 0
+        """Of changes before this time (nanoseconds since 1970) the evidence is not complete any more."""
 
     # --- recording ---------------------------------------------------------------------------------------------------
 
@@ -138,18 +85,50 @@ class Work:
             some = more[first : first + RECORD_PATHS]
             self._record(Record(self.session, "call", activity.time.began, key, activity.words, some))
         activity.changes = {**activity.changes, **changes}
+        self._note_news(activity, changes)
         if finished:
             self._end(f"call {key}")
 
     def command(
         self, key: str, words: str, tool_call: str, finished: bool = False, in_background: bool = False
     ) -> None:
-        """Record a running or finished command; `key` identifies it within the session."""
+        """Record a running or finished command; `key` identifies it within the session.
+
+        `in_background`: the agent does not wait for it: when it is finished, it may run on for an unknown time.
+        """
         activity = self._activity("command", key, words, tool_call, finished)
         if in_background and not activity.in_background:
             self._record(Record(self.session, "behind", activity.time.began, key))
-        if finished:
+        if finished and activity.in_background:
+            self.leave(activity, time.time_ns())
+        elif finished:
             self._end(f"command {key}")
+
+    def leave(self, command: Activity, at: int) -> None:
+        """Record that a command runs, by itself since `at` (nanoseconds since 1970), or since an earlier moment.
+
+        With `NEVER` it still belongs to its turn.
+        """
+        if command.left is None or command.time.ended is not None or at < command.left:
+            self._record(Record(self.session, "left", at, self._key(command)))
+
+    def leave_terminals(self, at: int) -> None:
+        """Record that the commands in terminals that still run do so by themselves since `at`, the turn's end."""
+        for one in self.all_commands():
+            if not one.is_over and self._key(one).startswith("command terminal-"):
+                self.leave(one, at)
+
+    def end(self, command: Activity) -> None:
+        """Record that a command and all that it has started have ended by now."""
+        if command.time.ended is None:
+            self._record(Record(self.session, "deed_end", time.time_ns(), self._key(command)))
+
+    def find(self, key: str) -> Activity | None:
+        """Return the command that was recorded last with that key."""
+        return self._activities.get(f"command {key}")
+
+    def _key(self, activity: Activity) -> str:
+        return next((key for key, one in self._activities.items() if one is activity), "")
 
     def before_write(self, path: str) -> None:
         """Tell the next host that the agent is about to write a file through this one, which may be killed then."""
@@ -165,7 +144,7 @@ class Work:
     ) -> Activity:
         """Return the activity with that name; if it is reported again after its end, a new one."""
         found = self._activities.get(key := f"{kind} {name}")
-        if found is not None and found.time.ended is not None and not finished:
+        if found is not None and found.is_over and not finished:
             self._set_aside(key)
             found = None
         if found is not None and found.told == told:
@@ -195,28 +174,48 @@ class Work:
             case "life":
                 self._processes[record.id] = record.at
             case "turn":
-                self._turns.append(Interval(record.at))
-                del self._turns[:-MAX_TURNS]
+                self._add_turn(record.at)
             case "turn_end":
                 if self._turns:
                     self._turns[-1].ended = record.at
-            case "deed_end":
-                if record.id in self._activities:
-                    self._activities[record.id].time.ended = record.at
+            case "deed_end" | "left":
+                self._apply_end(record)
             case "behind":
                 if (command := self._activities.get(f"command {record.id}")) is not None:
                     command.in_background = True
+                    self._note_news(command)
             case "write":
                 self._add_write(f"write {record.at}", Interval(record.at, record.at), record.paths)
             case kind:
                 self._apply_activity(kind, record)
+
+    def _add_turn(self, at: int) -> None:
+        self._turns.append(Interval(at))
+        for past in self._turns[:-MAX_TURNS]:
+            self.forgotten = max(self.forgotten, past.ended or past.began)
+        if len(self._turns) <= MAX_TURNS:
+            return
+        del self._turns[:-MAX_TURNS]
+        for key, one in list(self._activities.items()):
+            if one.time.ended is not None and one.time.ended <= self.forgotten and not one.in_background:
+                self._drop(key)
+
+    def _apply_end(self, record: Record) -> None:
+        activity = self._activities.get(record.id)
+        if activity is None:
+            return
+        if record.what == "left":
+            activity.left, activity.time.ended = record.at, None
+        else:
+            activity.time.ended = record.at
+        self._note_news(activity, activity.paths)
 
     def _apply_activity(self, kind: Literal["call", "command"], record: Record) -> None:
         key, tool_call = f"{kind} {record.id}", _id_in(record.id)
         if kind == "command":
             tool_call = _id_in(record.id.removeprefix("call ")) if record.id.startswith("call ") else ""
         activity = self._activities.get(key)
-        if activity is not None and activity.time.ended is not None and not record.paths:  # the name is used again
+        if activity is not None and activity.is_over and not record.paths:  # the name is used again
             self._set_aside(key)
             activity = None
         if activity is None:
@@ -231,6 +230,7 @@ class Work:
         if key in self._activities:
             self._drop(key)
         self._activities[key] = activity
+        self._note_news(activity)
         while len(self._activities) > MAX_ACTIVITIES:
             self._drop(next(iter(self._activities)))
         return activity
@@ -238,22 +238,59 @@ class Work:
     def _set_aside(self, key: str) -> None:
         """Keep an activity whose name is used again."""
         past = self._activities.pop(key)
-        self._activities[f"{key} until {past.time.ended}"] = past
+        self._activities[f"{key} until {past.time.ended or past.left}"] = past
 
     def _drop(self, key: str) -> None:
         dropped = self._activities.pop(key)
+        self.forgotten = max(self.forgotten, dropped.time.ended or dropped.time.began)
+        del self._news_of_commands[: -3 * MAX_ACTIVITIES]
         for path in dropped.paths:
             self._naming[path] = [one for one in self._naming[path] if one is not dropped]
             if not self._naming[path]:
                 del self._naming[path]
+                self._news_of.pop(path, None)
 
     def _add_paths(self, activity: Activity, paths: Iterable[str]) -> None:
         for path in paths:
             if path not in activity.paths:
                 activity.paths.add(path)
                 self._naming.setdefault(path, []).append(activity)
+                self._note_news(activity, [path])
+
+    def _note_news(self, activity: Activity, paths: Iterable[str] = ()) -> None:
+        """Note that something new is known of an activity; of a call, about the files that it names at `paths`."""
+        if activity.kind == "command":
+            insort(self._news_of_commands, activity.time.began)
+        self._news += 1
+        self._news_of.update(dict.fromkeys(paths, self._news))
 
     # --- queries -----------------------------------------------------------------------------------------------------
+
+    def has_run_since(self, moment: int) -> bool:
+        """Return whether a command of the agent ran at `moment` (nanoseconds since 1970) or later."""
+        return any(
+            one.kind == "command" and (one.time.ended is None or one.time.ended >= moment)
+            for one in self._activities.values()
+        )
+
+    @property
+    def named(self) -> list[str]:
+        """The real paths of all files that its activities name."""
+        return list(self._naming)
+
+    @property
+    def turn_began_at(self) -> int:
+        """When the last turn began (nanoseconds since 1970); 0 before the first one."""
+        return self._turns[-1].began if self._turns else 0
+
+    def news(self, path: str, moment: int) -> tuple[int, int, int]:
+        """Return numbers that grow when more is known of who may have changed a file at `moment`.
+
+        Those of the activities that name the file at that real path, of the commands that began before `moment`
+        (nanoseconds since 1970), and of the agent's processes.
+        """
+        commands = bisect_right(self._news_of_commands, moment)
+        return self._news_of.get(path, 0), commands, len(self._processes)
 
     @property
     def marks(self) -> list[str]:
@@ -273,15 +310,29 @@ class Work:
 
     def was_working(self, moment: int) -> bool:
         """Return whether a turn was open at `moment` (nanoseconds since 1970)."""
-        return any(turn.contains(moment, COMMAND_LATE_NS) for turn in self._turns)
+        return any(turn.contains(moment, TURN_LATE_NS) for turn in self._turns)
 
     def naming(self, path: str) -> Iterator[Activity]:
         """Yield the activities that name the file at that real path, the newest first."""
         return reversed(self._naming.get(path, []))
 
+    @property
+    def turn(self) -> Interval | None:
+        """The time of the running turn, or of the last one."""
+        return self._turns[-1] if self._turns else None
+
+    @property
+    def is_turn_open(self) -> bool:
+        """Whether a turn runs, or work of one in the background."""
+        return bool(self._turns) and self._turns[-1].ended is None
+
+    def all_commands(self) -> list[Activity]:
+        """Return all commands that are remembered, the oldest first."""
+        return [one for one in self._activities.values() if one.kind == "command"]
+
     def background_commands(self, moment: int) -> Iterator[Activity]:
-        """Yield the background commands that began before `moment` (nanoseconds since 1970), the newest first."""
-        return (one for one in reversed(self._activities.values()) if one.in_background and one.time.began <= moment)
+        """Yield the commands that ran on by themselves at `moment` (nanoseconds since 1970), the newest first."""
+        return (one for one in reversed(self._activities.values()) if one.ran_on(moment))
 
     def commands(self, moment: int) -> Iterator[Activity]:
         """Yield the commands that ran at `moment`, the newest first, without those whose end is lost."""

@@ -11,10 +11,11 @@ from typing import Final
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.evidence.activities import Activity, Interval
+from acp_nvim.evidence.work import Work
 from acp_nvim.file_time import now
+from acp_nvim.hunks.locate import unapplied
 from acp_nvim.lazy import pattern
-from acp_nvim.review.locate import unapplied
-from acp_nvim.review.work import Activity, Interval, Work
 from acp_nvim.snapshots.directories import CLOCK_NS
 from acp_nvim.ui.events import By
 from acp_nvim.workspace.saves import Saved, Saves
@@ -23,6 +24,8 @@ SAVE_NS: Final = 100_000_000
 """The longest time from the first byte of a `:write` until it is in the journal of saves."""
 MAX_GIT_ANSWERS: Final = 10_000
 """Answers of git that are kept: for the files of a checkout, as long as they may be judged again."""
+MAX_LEFT: Final = 20
+"""Commands that run on by themselves whose open files are looked at, for one change."""
 OWN_COMMANDS: Final = 100
 """The last commands of the user's that are remembered: changes are judged within seconds."""
 
@@ -74,6 +77,18 @@ _GIT: Final = pattern(r"\b(git|jj)\b(?!\s+(status|diff|log|blame|grep|ls-files|r
 What only reads does not count, unless more is done with its output; scripts that call git do not, as nobody knows.
 """
 
+News = tuple[object, ...]
+"""Differs from an earlier one if there is evidence since then that may change a verdict."""
+
+
+class Doubt(msgspec.Struct):
+    """A change of unknown origin: its last `verdict`, and the evidence that this took into account."""
+
+    seen: Observation
+    verdict: Verdict
+    news: News | None = None
+
+
 AskGit = Callable[[Observation, bool], Awaitable[str | None]]
 """Returns the part of git that has the file's present content, in words, or None. True: it is proven."""
 
@@ -121,6 +136,31 @@ class Evidence:
         """Let all saves of the file be judged again."""
         self._accounted.pop(path, None)
 
+    def is_complete(self, seen: Observation) -> bool:
+        """Return whether all that is known of the time of the change is still kept."""
+        works = (work for work in self.works if work.roots.contains(seen.path))
+        return all(work.forgotten < (seen.changed if seen.earliest is None else seen.earliest) for work in works)
+
+    def news(self, found: Sequence[Observation], git: object) -> list[News]:
+        """Return what has become known of each observation; `git` stands for the present state of the user's git.
+
+        Reads the end times of the agents' processes, and of saves what `Saves.update` has read.
+        """
+        ends = {work.session: work.last_end for work in self.works}
+        return [
+            (
+                git,
+                len(self.saves.of(seen.path)),
+                self.saves.may_be_saving(seen.path, seen.changed),
+                *(
+                    (work.session, ends[work.session], work.news(seen.path, max(seen.changed, seen.other or 0)))
+                    for work in self.works
+                    if work.roots.contains(seen.path)
+                ),
+            )
+            for seen in found
+        ]
+
     async def judge(self, seen: Observation) -> Verdict:
         """Decide who gave the file its present content, and put it where it is."""
         verdict = await self._judge_one(seen)
@@ -136,8 +176,7 @@ class Evidence:
         if saved and not seen.is_past and _wrote(saved[-1], seen):
             return self._judge_save(saved[0], seen, works)
         verdict = await self._judge_without_saves(seen, works)
-        is_being_saved = await anyio.to_thread.run_sync(self.saves.may_be_saving, seen.path, seen.changed)
-        if (saved or is_being_saved) and verdict.by == "agent":
+        if verdict.by == "agent" and (saved or self.saves.may_be_saving(seen.path, seen.changed)):
             why = f"{verdict.why}, but another Neovim saved it, too"
             return Verdict("unknown", why, verdict.sessions, verdict.tool_call)
         return verdict
@@ -162,7 +201,7 @@ class Evidence:
             return Verdict("user", "saved in Neovim")
         was = _number(first.was)
         suspects = [work for work in works if any(one.covers(was) for one in work.naming(seen.path))]
-        suspects = suspects or [work for work in works if any(work.commands(was))]
+        suspects = suspects or [work for work in works if any((*work.commands(was), *work.background_commands(was)))]
         if not suspects:
             return Verdict("user", "saved in Neovim")
         why = f"changed while {_names(suspects)} worked, then saved in Neovim"
@@ -189,7 +228,13 @@ class Evidence:
             if git is None or any(_GIT.search(command.words) for _, command in ran):
                 return _verdict("agent", why, ran)
             return _verdict("unknown", f"as {git} has it, or {why}, which ran then", ran)
-        return _judge_unclaimed(seen, works, alive, git)
+        if git:
+            return Verdict("user", f"by {git}")
+        ran_on = [(work, command) for work in alive for command in work.background_commands(at)]
+        for work, command in ran_on[:MAX_LEFT]:
+            if await anyio.to_thread.run_sync(work.writes, command, seen.path):
+                return _verdict("agent", f"{command.why} (still runs)", [(work, command)])
+        return _judge_unclaimed(seen, works, alive, ran_on)
 
     async def _git_answer(self, seen: Observation, is_first: bool) -> str | None:
         """Ask git, and keep the answer: when the file is judged again, git may have moved on."""
@@ -202,26 +247,24 @@ class Evidence:
         return found
 
 
-def _judge_unclaimed(seen: Observation, works: Sequence[Work], alive: Sequence[Work], git: str | None) -> Verdict:
-    """Judge a change that no activity of an agent explains."""
-    if git:
-        return Verdict("user", f"by {git}")
+def _judge_unclaimed(
+    seen: Observation, works: Sequence[Work], alive: Sequence[Work], ran_on: Sequence[tuple[Work, Activity]]
+) -> Verdict:
+    """Judge a change that no activity of an agent explains; `ran_on` are commands that ran on by themselves then."""
     touched = [work for work in works if _began_to_change(work, seen)]
     if touched:
         return Verdict("unknown", f"changed again after {_names(touched)} had worked on it", _sessions(touched))
+    if ran_on:
+        command = ran_on[0][1]
+        how = "(may still run)" if command.time.ended is None else "(it ran on)"
+        return _verdict("unknown", f"{command.why} {how}, or by something else", ran_on)
     working = [work for work in alive if work.was_working(seen.changed)]
     if working:
         why = f"changed while {_names(working)} worked; nothing it told of names the file"
         return Verdict("unknown", why, _sessions(working))
-    background = [
-        (work, command) for work in alive if (command := next(work.background_commands(seen.changed), None)) is not None
-    ]
-    if background:
-        why = f"changed when no agent worked, but {background[0][1].why} may have run in the background"
-        return _verdict("unknown", why, background)
     if seen.earliest is not None:
         after = max(seen.earliest, seen.since + CLOCK_NS)
-        ran = [(work, command) for work in works if (command := work.ran_between(after, seen.changed)) is not None]
+        ran = [(work, one) for work in works if (one := work.ran_between(after, seen.changed)) is not None]
         if ran:
             why = f"changed at an unknown time; {ran[0][1].why}, which ran before, may have done it"
             return _verdict("unknown", why, ran)

@@ -9,8 +9,8 @@ from typing import Final
 import msgspec
 
 from acp_nvim.acp.diff import FileChange, Piece
+from acp_nvim.hunks.owned_lines import common_lines
 from acp_nvim.limits import REVIEW_TEXT_BYTES
-from acp_nvim.review.owned_lines import common_lines
 from acp_nvim.ui.review_events import PreviewHunk
 from acp_nvim.workspace.encoding import BOM
 from acp_nvim.workspace.line_differences import differences

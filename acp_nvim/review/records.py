@@ -1,0 +1,63 @@
+"""Changes as checkpoints store them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from acp_nvim.evidence.evidence import Verdict
+from acp_nvim.snapshots.renames import is_directory
+from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.ui.events import By, Operation
+
+CheckpointKind = Literal["turn", "restore", "reject"]
+
+
+class ReviewState(msgspec.Struct, frozen=True):
+    """The review of a file before a rejection: its base, the sessions whose agents changed it, and the verdict."""
+
+    base: Blob | None
+    sessions: list[int]
+    old_path: str | None = None
+    by: By = "agent"
+    why: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Who had made the change, as the review knew it."""
+        return Verdict(self.by, self.why)
+
+
+class ChangeRecord(msgspec.Struct, frozen=True):
+    """A change of a file as a checkpoint stores it."""
+
+    path: str
+    before: Blob | None
+    after: Blob | None
+    added: int = 0
+    removed: int = 0
+    old_path: str | None = None
+    note: str | None = None
+    operation: Operation = "modify"
+    by: By = "agent"
+    why: str = ""
+    review: ReviewState | None = None
+    """The review that this change ended, if it was a rejection."""
+    made: list[str] = []
+    """See `Change.made`."""
+    joins: bool = False
+    """True for the rename of a directory that was made at once with the one before it."""
+
+    def blobs(self) -> list[Blob | None]:
+        """Return the contents that the record names."""
+        return [self.before, self.after, None if self.review is None else self.review.base]
+
+
+def joined(changes: Iterable[ChangeRecord]) -> list[ChangeRecord]:
+    """Return the changes of one checkpoint: the last one of each file, and all renames of directories, in order."""
+    found: dict[tuple[str, int], ChangeRecord] = {}
+    for number, change in enumerate(changes):
+        found[change.path, number if is_directory(change.path) else 0] = change
+    return list(found.values())

@@ -1,0 +1,103 @@
+"""Tells files that are new from those that were there before, where an earlier snapshot did not look."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from acp_nvim.snapshots.birth import is_older
+from acp_nvim.snapshots.directories import CLOCK_NS, parents
+from acp_nvim.snapshots.earlier_rules import RULES, ignored
+from acp_nvim.snapshots.objects import LEFT_OUT, TreeEditor
+from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
+from acp_nvim.snapshots.store import Store
+
+NOT_KNOWN: Final = Blob("", LEFT_OUT)
+"""The earlier content of a file that may have been there."""
+
+
+async def with_unknown(
+    store: Store,
+    root: str,
+    changed: Sequence[Changed],
+    old: Sequence[Snapshot],
+    new: Snapshot,
+    before: Mapping[str, Blob],
+    known: Collection[int],
+) -> list[Changed]:
+    """Return `changed` with what is known of the files that seem to be new, but may have been there before.
+
+    That are those which the rules of the earlier snapshots `old` ignored, and those that were created before the last
+    of them and are none of the `known` inodes (modulo 2 ** 32): they were moved here from where no snapshot looks.
+    Rejecting a new file deletes it, so these are not new. `before` are contents of ignored files, by absolute path.
+    Raises `SnapshotError`.
+    """
+    top = os.path.join(os.fsencode(root), b"")
+    appeared = {os.fsencode(one.path)[len(top) :]: one for one in changed if _appears(one)}
+    if not appeared:
+        return list(changed)
+    there: frozenset[bytes] = frozenset()
+    for one in old:
+        may_differ = one.rules != new.rules or any(_is_rule(row) for row in changed)
+        if may_differ or await store.blocking(partial(_are_rules_touched, store.trees, top, one, appeared)):
+            there |= await ignored(store, one, appeared)
+    created = [os.fsencode(one.path) for one in appeared.values()]
+    moved = await store.blocking(partial(_moved_here, created, max(one.time for one in old) - CLOCK_NS, known))
+    old_ones = {os.fsdecode(top + path) for path in there} | {os.fsdecode(path) for path in moved} | before.keys()
+    return sorted((part for one in changed for part in _judged(one, old_ones, before)), key=lambda one: one.path)
+
+
+def _appears(one: Changed) -> bool:
+    return one.after is not None and (one.before is None or one.old_path is not None)
+
+
+def _is_rule(one: Changed) -> bool:
+    names = (one.path, one.old_path or one.path)
+    return any(os.fsencode(os.path.basename(name)) == RULES for name in names)
+
+
+def _are_rules_touched(trees: TreeEditor, top: bytes, old: Snapshot, paths: Iterable[bytes]) -> bool:
+    """Return whether a file with rules about these paths was written or removed since `old`, perhaps as it was. Blocks.
+
+    While git lists files, rules may be others than in both snapshots.
+    """
+    for directory in {b"", *(name for path in paths for name in parents(path))}:
+        rules = os.path.join(directory, RULES)
+        try:
+            if os.lstat(top + rules).st_ctime_ns >= old.time - CLOCK_NS:
+                return True
+        except OSError:
+            if trees.find(old.id, rules) is not None:
+                return True
+    return False
+
+
+def _judged(one: Changed, old_ones: Collection[str], before: Mapping[str, Blob]) -> Iterator[Changed]:
+    if one.path not in old_ones or not _appears(one):
+        yield one
+        return
+    if one.old_path is not None:
+        yield Changed(one.old_path, one.before, None)
+    known = before.get(one.path, NOT_KNOWN)
+    if known != one.after:
+        yield msgspec.structs.replace(one, before=known, old_path=None)
+
+
+def _moved_here(paths: Iterable[bytes], since: int, known: Collection[int]) -> list[bytes]:
+    """Return the files that are older than `since`. Blocks."""
+    return [path for path in paths if _is_moved_here(path, since, known)]
+
+
+def _is_moved_here(path: bytes, since: int, known: Collection[int]) -> bool:
+    if not is_older(path, since):
+        return False
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    # of a file with another name, only this name would be deleted
+    return status.st_nlink == 1 and status.st_ino % (1 << 32) not in known

@@ -1,0 +1,23 @@
+-- Ends a turn in the editor, as its host says, or because the host has ended.
+local autocmds = require("acp_nvim.autocmds")
+local follow = require("acp_nvim.follow")
+local loading = require("acp_nvim.review.loading")
+local notify = require("acp_nvim.notify")
+local plans = require("acp_nvim.chat.plans")
+local progress = require("acp_nvim.review.progress")
+local unread = require("acp_nvim.chat.unread")
+
+---@param session acp.Session
+---@param stop_reason string
+---@param background boolean
+return function(session, stop_reason, background)
+  session.open_turn = nil
+  plans.end_turn(session)
+  unread.turn_ended(session)
+  notify.turn_end(session, stop_reason)
+  follow.turn_ended(session.key)
+  loading.turn_ended()
+  local data = { session = session.key, stop_reason = stop_reason, background = background }
+  data.collecting = progress.of(session.key) ~= nil
+  autocmds.fire("AcpTurnEnd", data)
+end

@@ -1,0 +1,108 @@
+"""Real agents whose commands rename directories, and put files and directories in each other's place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from acp_nvim.ui import events, review_events
+from tests.core.review.everything import everything
+from tests.core.session.host import Host
+from tests.core.session.test_review import do, judge, line, reviews, undo
+from tests.support.five_ways import Work, git
+
+pytestmark = pytest.mark.anyio
+
+LINES = "".join(f"line {number}\n" for number in range(20)).encode()
+BEFORE = {"src/a.py": LINES, "src/deep/b.py": b"# b\n" + LINES, "src/run*": b"echo\n", "lib/a.py": b"# lib\n" + LINES}
+R = ("rename", 0, 0)
+Shown = dict[str, tuple[str, int, int, str | None]]
+CASES: dict[str, tuple[str, Shown]] = {
+    "mv": ("mv src core", {"core/": (*R, "src/")}),
+    "git mv": ("git mv src core", {"core/": (*R, "src/")}),
+    "mv and edit": (
+        "mv src core; echo more >>core/a.py; rm core/deep/b.py; echo new >core/new",
+        {
+            "core/": (*R, "src/"),
+            "core/a.py": ("modify", 1, 0, None),
+            "core/deep/b.py": ("delete", 0, 21, None),
+            "core/new": ("add", 1, 0, None),
+        },
+    ),
+    "a swap": ("mv src x; mv lib src; mv x lib", {"lib/": (*R, "src/"), "src/": (*R, "lib/")}),
+    "a swap and an edit": (
+        "mv src x; mv lib src; mv x lib; echo more >>lib/a.py",
+        {"lib/": (*R, "src/"), "src/": (*R, "lib/"), "lib/a.py": ("modify", 1, 0, None)},
+    ),
+    "a link is left": (
+        "mv src core; ln -s core src",
+        {"core/": (*R, "src/"), "src": ("add", 0, 0, None)},
+    ),
+    "into a new one": ("mkdir -p pkg/python; mv src pkg/python/", {"pkg/python/src/": (*R, "src/")}),
+    "a file becomes a directory": (
+        "rm lib/a.py; mkdir -p lib/a.py/one; echo 1 >lib/a.py/one/x; echo 2 >lib/a.py/y",
+        {
+            "lib/a.py": ("delete", 0, 21, None),
+            "lib/a.py/one/x": ("add", 1, 0, None),
+            "lib/a.py/y": ("add", 1, 0, None),
+        },
+    ),
+    "a directory becomes a file": (
+        "rm -r src/deep; echo 1 >src/deep",
+        {"src/deep": ("add", 1, 0, None), "src/deep/b.py": ("delete", 0, 21, None)},
+    ),
+    "a directory becomes a link": (
+        "rm -r src/deep; ln -s ../lib src/deep",
+        {"src/deep": ("add", 0, 0, None), "src/deep/b.py": ("delete", 0, 21, None)},
+    ),
+}
+
+
+def slashed(shown: Shown) -> Shown:
+    """Names without the slashes of directories, as paths have them."""
+    return {name.rstrip("/"): (*one[:3], one[3] and one[3].rstrip("/")) for name, one in shown.items()}
+
+
+async def begin(host: Host) -> Path:
+    """A repository with all that directories have."""
+    work = Work(BEFORE, {}, "", {})
+    cwd = host.cwd
+    git(cwd, "init", "-q")
+    for name, data in work.before.items():
+        path = cwd / name.rstrip("*")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        path.chmod(0o755 if name.endswith("*") else 0o644)
+    (cwd / "src/empty").mkdir(mode=0o700)
+    (cwd / "src/out.o").write_bytes(b"built\n")
+    (cwd / "src/link").symlink_to("a.py")
+    (cwd / ".gitignore").write_text("*.o\n")
+    git(cwd, "add", "-A")
+    git(cwd, "commit", "-q", "-m", "first")
+    return cwd
+
+
+@pytest.mark.parametrize(("shell", "shown"), CASES.values(), ids=CASES)
+async def test_what_a_command_does_is_listed_rejected_and_undone_at_once(host: Host, shell: str, shown: Shown) -> None:
+    cwd = await begin(host)
+    before = everything(cwd)
+    await do(host, Work({}, {}, shell, {}), "a command", cwd)
+    done = everything(cwd)
+    listed = {name: line(one, cwd) for name, one in reviews(host, cwd).items()}
+    assert listed == slashed(shown)
+    slashes = {one.path.endswith("/") for one in reviews(host, cwd).values() if one.operation == "rename"}
+    assert slashes <= {True}
+    assert {one.why for one in reviews(host, cwd).values()} == {f"by `{shell}`"}
+    summary = host.of(review_events.Summary)[-1]
+    assert {one.path.removeprefix(f"{cwd}/"): one.operation for one in summary.files} == {
+        name: one[0] for name, one in shown.items()
+    }
+    await judge(host, "reject", cwd)
+    assert [one.text for one in host.editor.all(events.Error)] == []
+    await host.until("the files of before, and nothing beside them", lambda: everything(cwd) == before)
+    await undo(host, cwd)
+    assert everything(cwd) == done
+    assert {name: line(one, cwd) for name, one in reviews(host, cwd).items()} == listed
+    await judge(host, "keep", cwd)
+    assert everything(cwd) == done

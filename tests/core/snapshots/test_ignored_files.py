@@ -1,0 +1,105 @@
+"""Contents of ignored files, which are known when new rules show the files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from acp_nvim.snapshots import ignored_files
+from acp_nvim.snapshots.shadow import Shadow
+from tests.core.snapshots.workspaces import repository, shadow_of, write
+
+pytestmark = pytest.mark.anyio
+
+
+def shown_by_other_rules(root: Path) -> list[Path]:
+    """All that is below."""
+    return [path for path in root.rglob("*.*") if path.is_file() and path.suffix in (".conf", ".pem")]
+
+
+async def known_before(
+    shadow: Shadow, root: Path, then: Callable[[], object] = lambda: None
+) -> dict[str, bytes | None]:
+    """What is known of the files that are shown by other rules; `then` happens before the last snapshot with rules."""
+    await shadow.take()
+    await shadow.remember_ignored()
+    then()
+    first = await shadow.take()
+    write(root / ".gitignore", "")
+    for path in shown_by_other_rules(root):
+        path.unlink()
+        write(path, "theirs")
+    found: dict[str, bytes | None] = {}
+    for one in await shadow.changes(first, await shadow.take()):
+        if not one.path.endswith(".gitignore"):
+            assert one.before is not None
+            data = await shadow.read([one.before.oid]) if one.before.oid else [None]
+            found[one.path.removeprefix(f"{root}/")] = data[0]
+    return found
+
+
+async def test_what_is_remembered(tmp_path: Path) -> None:
+    root = repository(tmp_path / "w", **{".gitignore": "*.conf\n*.pem\nbuild/\n"})
+    write(root / "a.conf", "mine")
+    write(root / "d" / "b.conf", "mine, too")
+    write(root / "large.conf", "x" * (ignored_files.IGNORED_FILE_BYTES + 1))
+    write(root / "private.conf", "password").chmod(0o600)
+    write(root / "secret.pem", "key")
+    write(root / "build" / "out.conf", "made")
+    async with shadow_of(root) as shadow:
+        assert await known_before(shadow, root) == {
+            "a.conf": b"mine",
+            "d/b.conf": b"mine, too",
+            "large.conf": None,
+            "private.conf": None,
+            "secret.pem": None,
+            "build/out.conf": None,
+        }
+        oids = list((tmp_path / "w.shadow").rglob("objects/??/*"))
+        assert not any(b"password" in path.read_bytes() for path in oids)
+
+
+async def test_the_newest_have_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ignored_files, "IGNORED_FILES_BYTES", 10)
+    root = repository(tmp_path / "w", **{".gitignore": "*.conf\n"})
+    for number in range(3):
+        write(root / f"{number}.conf", f"{number} is 5")
+        before = (root / f"{number}.conf").stat().st_ctime_ns
+        while write(root / "tick.txt", "x").stat().st_ctime_ns == before:
+            pass
+    (root / "tick.txt").unlink()
+    async with shadow_of(root) as shadow:
+        assert await known_before(shadow, root) == {"0.conf": None, "1.conf": None, "2.conf": b"2 is 5"}
+
+
+async def test_the_users_later_edits_count(tmp_path: Path) -> None:
+    root = repository(tmp_path / "w", **{".gitignore": "*.conf\n"})
+    for name in ("changed", "removed", "grown", "same"):
+        write(root / f"{name}.conf", "old")
+
+    def edit() -> None:
+        write(root / "changed.conf", "new")
+        write(root / "grown.conf", "x" * (ignored_files.IGNORED_FILE_BYTES + 1))
+        (root / "removed.conf").unlink()
+        write(root / "removed.conf", "again")
+
+    async with shadow_of(root) as shadow:
+        assert await known_before(shadow, root, edit) == {
+            "changed.conf": b"new",
+            "removed.conf": b"again",
+            "grown.conf": None,
+            "same.conf": b"old",
+        }
+
+
+async def test_a_cleaning_keeps_what_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_nvim.snapshots.shadow.FRESH_SECONDS", -1)
+    root = repository(tmp_path / "w", **{".gitignore": "*.conf\n"})
+    write(root / "a.conf", "mine")
+    async with shadow_of(root) as shadow:
+        await shadow.take()
+        await shadow.remember_ignored()
+        await shadow.clean(0)
+        assert await known_before(shadow, root) == {"a.conf": b"mine"}
