@@ -25,14 +25,14 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     it at the TCP port `@listens@`. `offers` names the steps beyond the first ones that it is
     known to offer; `sign_in` a method that works without an account, `choose` the mode and the model to change to.
     `answers` is what an example says, by scene (or `prompts`, by scene, where it wants other words), with `|` between
-    texts; `reads_buffers` says that it reads through the editor, `forgets` that its sessions end with it,
-    `background` that it goes on when a command ends after its turn, `asks_in` is a mode in which it asks before it
-    changes a file, where it does not at first, `records` are the directories and files in a project in which it keeps
-    its own records, `settings` what a user adds to its entry in `agents`. `whole_answers` says that it sends an answer
-    when all of it is there, `next_minute` that a session cannot be loaded in the minute in which it began, `loads_once`
-    that one process cannot load it twice. `broken` are steps that it says it offers and cannot do, with the reason:
-    who can do them after all fails. `no_tools` says why its model cannot call the editor's tools. `notes` are
-    deviations.
+    texts; `reads_buffers` says that it reads through the editor, `edits_disk` that its edits find what is on disk only,
+    though it reads through the editor, `forgets` that its sessions end with it, `background` that it goes on when a
+    command ends after its turn, `asks_in` is a mode in which it asks before it changes a file, where it does not at
+    first, `records` are the directories and files in a project in which it keeps its own records, `settings` what a
+    user adds to its entry in `agents`. `whole_answers` says that it sends an answer when all of it is there,
+    `next_minute` that a session cannot be loaded in the minute in which it began, `loads_once` that one process cannot
+    load it twice. `broken` are steps that it says it offers and cannot do, with the reason: who can do them after all
+    fails. `no_tools` says why its model cannot call the editor's tools. `notes` are deviations.
     """
 
     name: str = ""
@@ -53,6 +53,7 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     prompts: dict[str, str] = {}
     choose: dict[str, str] = {}
     reads_buffers: bool = False
+    edits_disk: bool = False
     forgets: bool = False
     background: bool = False
     asks_in: str | None = None

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.interop import editor_steps, installing, session_steps, setting_steps, subagent_steps, unseen_steps
+from tests.interop import (
+    command_steps,
+    editor_steps,
+    installing,
+    session_steps,
+    setting_steps,
+    subagent_steps,
+    unseen_steps,
+)
 from tests.interop.model.scenes import NEW
 from tests.interop.stage import NotOfferedError, Stage
 
@@ -143,6 +151,8 @@ STEPS = [
     Step("background", unseen_steps.background, ("edit",)),
     Step("subagents", subagent_steps.subagents, ("edit",)),
     Step("own records", unseen_steps.records, ("prompt",)),
+    Step("command in the background", command_steps.left, ("command",)),
+    Step("command survives a cancel", command_steps.survives, ("command",)),
     Step("list", session_steps.list_sessions, ("new session",)),
     Step("go on in another Neovim", session_steps.again, ("prompt",)),
     Step("load", session_steps.load, ("prompt",)),

@@ -69,8 +69,8 @@ def converse(nvim: ScreenEditor, project: Path, more: str = "") -> None:
     nvim.wait_until('require("acp_nvim").status().state == "idle"', LIMIT)
     nvim.lua("vim.api.nvim_paste(..., true, -1)", f"scene:work in:{project} {more}")
     nvim.type("\r")
-    in_chat = False
-    while not nvim.events("AcpTurnEnd"):
+    in_chat, before = False, len(nvim.events("AcpTurnEnd"))
+    while len(nvim.events("AcpTurnEnd")) == before:
         for asked in nvim.lua('return require("acp_nvim").permissions()')[:1]:
             if not in_chat:
                 nvim.type("\x17k")
@@ -79,9 +79,10 @@ def converse(nvim: ScreenEditor, project: Path, more: str = "") -> None:
                 record(nvim, project, "asking")
             allow(nvim, asked["id"])
         nvim.wait_until(
-            lambda: nvim.events("AcpTurnEnd") or nvim.lua('return #require("acp_nvim").permissions()'), LIMIT
+            lambda: len(nvim.events("AcpTurnEnd")) > before or nvim.lua('return #require("acp_nvim").permissions()'),
+            LIMIT,
         )
-    assert nvim.events("AcpTurnEnd")[0]["stop_reason"] == "end_turn"
+    assert nvim.events("AcpTurnEnd")[-1]["stop_reason"] == "end_turn"
 
 
 def allow(nvim: ScreenEditor, permission: int) -> None:
@@ -118,8 +119,14 @@ def test_a_whole_turn(screen: Callable[..., ScreenEditor], stage: Stage, project
     record(nvim, project, "done")
     wire = Wire(nvim.places.directory / "state")
     assert bool(wire.received("fs/read_text_file")) is stage.agent.reads_buffers
+    nr = nvim.lua("return vim.fn.bufnr('main.py')")
+    if stage.agent.edits_disk:
+        assert nvim.buffer_text(nr) == "\n".join(IN_BUFFER)
+        assert path.read_text() == "pass\n"
+        nvim.lua("vim.api.nvim_buf_call(..., vim.cmd.write)", nr)
+        converse(nvim, project)
     changed = IN_BUFFER[0] + '\nprint("hello, world")'
-    nvim.wait_until(lambda: nvim.buffer_text(nvim.lua("return vim.fn.bufnr('main.py')")) == changed, LIMIT)
+    nvim.wait_until(lambda: nvim.buffer_text(nr) == changed, LIMIT)
     assert path.read_text() == changed + "\n"
     assert "All of it is done." in nvim.chat_text()
     assert "Traceback" not in nvim.chat_text() + nvim.printed()

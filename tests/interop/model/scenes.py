@@ -14,6 +14,11 @@ ABOVE = re.compile(r"above:(\S+)")
 """What stands above the line that is edited, quoted as in an URL: for who can only write whole files."""
 OLD, NEW = 'print("hello")', 'print("hello, world")'
 ADDED = "# sums"
+LATE, BEHIND = "late=1", "behind"
+"""What commands append that outlive a cancel, and a turn."""
+LATE_COMMAND, BEHIND_COMMAND = (
+    f"timeout {time} tail -f /dev/null; echo {word}" for time, word in ((5, LATE), (3, BEHIND))
+)
 MODULE = "shapes.py"
 DELEGATED = "look into it"
 CHILD_FILE = "CHILD.md"
@@ -54,6 +59,14 @@ def scene(name: str, directory: str, above: str = "", subagent: str = "") -> lis
             ([Say("All of it is done.\n")], None),
         ],
         "run": [([], Work("run", command="echo out-1; echo err-1 >&2; exit 3")), ([Say("It ended with 3.\n")], None)],
+        "outlive": [
+            ([], Work("run", command=f"{LATE_COMMAND} >> {directory}/util.py")),
+            ([Say("It is over.\n")], None),
+        ],
+        "leave": [
+            ([], Work("run", command=f"{BEHIND_COMMAND} >> {directory}/notes.txt", behind="yes")),
+            ([Say("It runs in the background.\n")], None),
+        ],
         "tools": [
             ([Say("Looking.\n", 2)], Work("diagnostics", path=f"{directory}/{MODULE}")),
             ([], Work("rename", path=f"{directory}/{MODULE}", line="4", symbol="area", new_name="surface")),

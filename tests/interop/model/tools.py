@@ -50,7 +50,7 @@ ROLES = {
     "new": ("new_string", "newString", "new_str", "new_text", "newText", "new"),
     "content": ("content", "file_text", "contents", "new_text"),
     "command": ("command", "cmd", "script", "commands"),
-    "behind": ("run_in_background",),
+    "behind": ("run_in_background", "is_background"),
     "task": ("prompt", "message"),
     "title": ("description",),
     "who": ("subagent_type",),
@@ -79,6 +79,15 @@ class Work:
             head, body = f"*** Update File: {path}", ["@@", f"-{self.given['old']}", f"+{self.given['new']}"]
         return "\n".join(["*** Begin Patch", head, *body, "*** End Patch", ""])
 
+    def leaves_it_running(self, schema: dict[str, Any]) -> bool:
+        """Whether the shell has to leave a command running, because the tool with that schema cannot."""
+        known = schema.get("properties") or {}
+        return self.given.get("behind") == "yes" and not any(one in known for one in ROLES["behind"])
+
+    def detached(self) -> dict[str, str]:
+        """A command that the shell leaves running."""
+        return {**self.given, "command": f"nohup sh -c '{self.given['command']}' >/dev/null 2>&1 &"}
+
     def shell(self) -> str:
         """The same as a command."""
         if self.kind == "read":
@@ -101,7 +110,8 @@ def call(work: Work, tools: dict[str, Any]) -> Call | Say:
     known = {plain(name): name for name in tools}
     name = next((known[one] for one in NAMES[work.kind] if one in known), None)
     if name:
-        return Call(name, fill(tools[name] or {}, work.given))
+        schema = tools[name] or {}
+        return Call(name, fill(schema, work.detached() if work.leaves_it_running(schema) else work.given))
     if PATCH in known and work.kind in ("edit", "write"):
         schema = tools[known[PATCH]]
         return Call(known[PATCH], work.patch() if schema is None else fill(schema, {"patch": work.patch()}))
