@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
-from tests.support.waiting import wait_until
+from tests.support.git_objects import contents
 
 SECRET = "correct-horse-battery-staple"
 TYPED = "sk-abcdef0123456789abcdef"
@@ -49,11 +49,8 @@ def with_text(nvim: HeadlessEditor, text: str) -> list[Path]:
         with contextlib.suppress(FileNotFoundError):  # it was replaced just now
             if path.is_file() and text.encode() in path.read_bytes():
                 found.append(path)
-        if path.name == "objects":
-            wait_until((path.parent / "HEAD").exists, what="the whole repository")
-            words = ["git", "--git-dir", str(path.parent), "cat-file", "--batch-all-objects", "--batch"]
-            if text.encode() in subprocess.run(words, capture_output=True, check=True).stdout:
-                found.append(path)
+        if path.name == "objects" and text.encode() in contents(path):
+            found.append(path)
     return found
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import stat
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.support.agent_scripts import agent_script
 from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
+from tests.support.git_objects import contents
 from tests.support.secret_table import READABLE, SECRETS, shown
 
 LEAK = 7
@@ -56,11 +55,7 @@ def stored(nvim: HeadlessEditor, *more: Path) -> str:
         if path.is_file() and "drafts" not in path.parts and "objects" not in path.parts:
             found.append(path.read_bytes().decode("utf-8", "replace"))
         if path.name == "objects":
-            git = next(one for one in path.parents if (one / "HEAD").is_file())
-            words = ["git", "--git-dir", str(git), "cat-file", "--batch-all-objects", "--batch"]
-            objects = {**os.environ, "GIT_OBJECT_DIRECTORY": str(path)}
-            done = subprocess.run(words, env=objects, capture_output=True, check=True)
-            found.append(done.stdout.decode("utf-8", "replace"))
+            found.append(contents(path).decode("utf-8", "replace"))
     text = "\n".join(found)
     return text.replace("\\n", "\n").replace("\\r", "\r").replace('\\"', '"').replace("\\\\", "\\")
 
