@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Container, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from typing import Final, Protocol
 
 import anyio.to_thread
@@ -174,9 +176,10 @@ class DiskChanges:
     async def made(self, path: str) -> list[str]:
         """Return the directories of a new file that were made, or came there, since the turn began.
 
-        One that was renamed since is none of them: the next scan finds it.
+        One whose rename is under review belongs to that rename, and so do those above it.
         """
-        return await anyio.to_thread.run_sync(self.scans.made, path)
+        made = await anyio.to_thread.run_sync(self.scans.made, path)
+        return list(takewhile(lambda one: one + os.sep not in self._ledger.entries, made))
 
     async def is_past(self, path: str, content: Content) -> bool:
         """Return whether the file on disk is not, or no longer, that content."""

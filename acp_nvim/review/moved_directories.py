@@ -15,6 +15,8 @@ from acp_nvim.review.change import Change, Entry
 from acp_nvim.review.contents import ABSENT, Content, is_stored
 from acp_nvim.review.disk_changes import DiskChanges
 from acp_nvim.review.ledger import Ledger
+from acp_nvim.snapshots.birth import born
+from acp_nvim.snapshots.directories import CLOCK_NS
 from acp_nvim.snapshots.renames import Moves, Renames, after, ordered
 from acp_nvim.snapshots.snapshot import Blob, Changed, DirectoryMove
 from acp_nvim.workspace.open_files import OpenFiles
@@ -83,12 +85,30 @@ class MovedDirectories:
         verdicts = {one: await self._evidence.judge(seen[one]) for one in moves}
         made = {one: await self._disk.made(one.new) for one in moves}
         async with self._files.alone(*below(self._ledger, [path for one in moves for path in (one.old, one.new)])):
+            await anyio.to_thread.run_sync(self._unmake, moves)
             follow(self._ledger, moves)
             for one in moves:
                 self._note(one, verdicts[one], seen[one], made[one])
         for one in moves:
             await self._files.editor.file_moved(one.old + os.sep, one.new + os.sep)
             self._disk.announce(one.new + os.sep, verdicts[one])
+
+    def _unmake(self, moves: Moves) -> None:
+        """Forget that directories were made for a file that was noticed before: they have come by these renames."""
+        old, new = tuple(one.old + os.sep for one in moves), tuple(one.new + os.sep for one in moves)
+
+        def has_come(directory: str) -> bool:
+            name = directory + os.sep
+            if name.startswith(old) or not name.startswith(new):
+                return False
+            birth = born(os.fsencode(directory))
+            return birth is None or birth <= self._disk.scans.since(directory) + CLOCK_NS
+
+        changes: list[Change] = [*self._ledger.entries.values()]
+        for turn in self._ledger.logs:
+            changes += turn.changes.values()
+        for change in changes:
+            change.made = [one for one in change.made if not has_come(one)]
 
     async def _observe(self, move: DirectoryMove, rows: Sequence[_Row]) -> Observation:
         """Observe a file of the directory, as changed when the directory was."""

@@ -187,12 +187,14 @@ class Directories:
         return self._paths.get((inode.device, inode.number))
 
     def came(self, path: str) -> bool:
-        """Return whether the directory at an absolute path had another place in a snapshot before this one. Blocks.
+        """Return whether the directory at an absolute path had another place in this snapshot, or one before. Blocks.
 
-        Scans have seen only half of such a move, and tell of none.
+        A move that a scan has seen only half has left its place in the snapshot before.
         """
         inode = inode_at(os.fsencode(path))
-        left = None if inode is None else self._gone.get((inode.device, inode.number))
+        if inode is None:
+            return False
+        left = self.find(inode) or self._gone.get((inode.device, inode.number))
         return left is not None and self.path(left) != os.fsencode(path) and not self._is_new(os.fsencode(path))
 
     def placed(self, path: str, entered: Callable[[str], str] | None = None) -> Placed | None:
