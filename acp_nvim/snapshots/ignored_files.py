@@ -10,6 +10,7 @@ from typing import Final
 from acp_nvim.snapshots.found_files import inspect, keep_file, looks_secret, private_ones
 from acp_nvim.snapshots.objects import EXECUTABLE, FILE, LooseObjects
 from acp_nvim.snapshots.snapshot import Blob
+from acp_nvim.workspace.permissions import permissions_at
 
 IGNORED_FILE_BYTES: Final = 1024 * 1024
 """Maximum size of an ignored file that is remembered: settings and notes have some thousand bytes."""
@@ -95,7 +96,10 @@ class IgnoredFiles:
 
     def _read(self, path: bytes) -> tuple[str, Blob] | None:
         key, entry = keep_file(self._objects, b"", path[1:])
-        return None if entry is None or entry.mode not in (FILE, EXECUTABLE) else (key, Blob(entry.oid, entry.mode))
+        if entry is None or entry.mode not in (FILE, EXECUTABLE):
+            return None
+        permissions = permissions_at(os.fsdecode(path), os.path.dirname(os.fsdecode(path)))
+        return key, Blob(entry.oid, entry.mode, permissions)
 
 
 def _changed(key: str) -> int:

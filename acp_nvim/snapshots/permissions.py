@@ -233,10 +233,14 @@ def parents(paths: Iterable[bytes]) -> set[bytes]:
 
 
 def with_numbers(blob: Blob | None, path: bytes, table: PermissionTable) -> Blob | None:
-    """Return the blob of a file with its permission numbers, and those of its directories, as far as they are known."""
+    """Return the blob of a file with its permission numbers, and those of its directories, as far as they are known.
+
+    A blob that has the file's number is that of an ignored file, which the table does not have.
+    """
     if blob is None or blob.mode == LEFT_OUT:
         return blob
     number = 0 if blob.mode == SYMLINK else table.of(path, blob.mode == EXECUTABLE)
+    number = blob.permissions[0] if blob.permissions else number
     numbers = []
     while number is not None:
         numbers.append(number)

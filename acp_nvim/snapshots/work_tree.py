@@ -135,6 +135,7 @@ class WorkTree:
         in_index = set(names.changed)
         await self.inodes.note(found, names.changed, self._keys)
         found = await self._hide_secrets(found, repository)
+        _, back = await self._inspect(self._kept.keys() - {one.path for one in found})  # as our index has them again
         updates = self._should_update_index(found)
         if updates:
             await self._update_index(found, tracked)
@@ -151,11 +152,12 @@ class WorkTree:
             number - gone + sum(not path.endswith(b"/") for path in names.others),
             rules,
             [self._below(path[:-1]) for path in too_many],
-            Seen(
-                {self._below(one.path): one.permissions for one in found},
-                {self._below(one.path) for one in found if one.permissions is not None and is_fresh(one.changed)},
-            ),
+            self._seen([*found, *back]),
         )
+
+    def _seen(self, found: Sequence[FoundFile]) -> Seen:
+        fresh = {self._below(one.path) for one in found if one.permissions is not None and is_fresh(one.changed)}
+        return Seen({self._below(one.path): one.permissions for one in found}, fresh)
 
     def _note_scan(
         self, started: int, beside: Sequence[FoundFile], in_index: Collection[bytes], ours: Sequence[bytes]

@@ -9,6 +9,7 @@ import pytest
 
 from acp_nvim.snapshots import ignored_files
 from acp_nvim.snapshots.shadow import Shadow
+from acp_nvim.workspace.permissions import bits
 from tests.core.snapshots.workspaces import repository, shadow_of, write
 
 pytestmark = pytest.mark.anyio
@@ -103,3 +104,17 @@ async def test_a_cleaning_keeps_what_is_remembered(tmp_path: Path, monkeypatch: 
         await shadow.remember_ignored()
         await shadow.clean(0)
         assert await known_before(shadow, root) == {"a.conf": b"mine"}
+
+
+async def test_permissions_are_remembered(tmp_path: Path) -> None:
+    root = repository(tmp_path / "w", **{".gitignore": "*.conf\n"})
+    path = write(root / "a.conf", "mine")
+    path.chmod(0o640)
+    async with shadow_of(root) as shadow:
+        await shadow.take()
+        await shadow.remember_ignored()
+        first = await shadow.take()
+        write(root / ".gitignore", "")
+        write(path, "theirs").chmod(0o666)
+        [found] = [one for one in await shadow.changes(first, await shadow.take()) if one.path == str(path)]
+        assert [bits(one.permissions[0]) for one in (found.before, found.after) if one] == [0o640, 0o666]

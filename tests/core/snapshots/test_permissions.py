@@ -159,3 +159,18 @@ async def test_work_trees_inside(tmp_path: Path) -> None:
             "inner/b": ("644 755", "600 755"),
             "inner/c/d": ("644 700 755", "gone"),
         }
+
+
+async def test_what_was_away_and_is_back(tmp_path: Path) -> None:
+    """As our index has it: git does not name it."""
+    root = repository(tmp_path / "w", d__a="a", d__b="b", e="e")
+    (root / "d/a").chmod(0o600)
+    async with shadow_of(root) as shadow:
+        first = await shadow.take()
+        (root / "d").rename(root / "away")
+        await shadow.take()
+        (root / "away").rename(root / "d")
+        third = await shadow.take()
+        assert modes(await shadow.changes(first, third), root) == {}
+        (root / "d/a").unlink()
+        assert await after(shadow, third) == {"d/a": ("600 755", "gone")}
