@@ -15,6 +15,7 @@ import msgspec
 
 from acp_nvim.file_time import is_behind_link, last_change
 from acp_nvim.snapshots.birth import born
+from acp_nvim.snapshots.earlier_rules import RULES
 
 CLOCK_NS: Final = 50_000_000
 """Nanoseconds by which the times of files may be behind the clock."""
@@ -252,18 +253,21 @@ def inode_at(path: bytes) -> Inode | None:
 def is_torn(paths: Iterable[bytes], root: str, since: int) -> bool:
     """Return whether names have changed since a snapshot began that has found these absolute paths changed. Blocks.
 
-    That are the names of all files beside them, and above them up to `root`. Such a snapshot may have what was renamed
-    at both places, or at none.
+    That are the names of all files beside them, and above them up to `root`; ignore rules there count, too. Such a
+    snapshot may have what was renamed at both places, or at none, and what new rules hide as if it were not there.
     """
-    seen = {os.path.dirname(os.fsencode(root))}
-    for path in paths:
+    top = os.fsencode(root)
+    seen = {os.path.dirname(top)}
+    for path in (*paths, os.path.join(top, RULES)):
         while (path := os.path.dirname(path)) not in seen:
             seen.add(path)
             try:
                 if os.lstat(path).st_mtime_ns >= since:
                     return True
+                if os.lstat(os.path.join(path, RULES)).st_ctime_ns >= since:
+                    return True
             except OSError:
-                pass  # the one above has changed
+                pass  # there are no rules, or the directory is gone, and the one above has changed
     return False
 
 

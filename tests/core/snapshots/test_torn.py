@@ -46,6 +46,11 @@ CASES: dict[str, tuple[Change, Change, list[str]]] = {
         lambda root: os.rename(root / "build" / ".tmp", root / "build" / "new"),
         ["A build/new"],
     ),
+    "new rules hide a file that was ignored elsewhere": (
+        lambda root: (os.rename(root / "old.log", root / "shown"), write(root / "new", "new")),
+        lambda root: write(root / ".gitignore", "*.log\nshown\n"),
+        ["M .gitignore", "A new", "M shown"],
+    ),
     "one that was outside comes, and is not new": (
         lambda root: os.rename(root / ".." / "outside", root / ".away"),
         lambda root: os.rename(root / ".away", root / "inside"),
@@ -61,7 +66,8 @@ async def test_what_is_done_while_git_looks(
 ) -> None:
     monkeypatch.setattr(work_tree, "FOLD_FILES", fold)
     monkeypatch.setattr(newness, "CLOCK_NS", 0)  # the file outside is hardly older than the first snapshot
-    root = repository(tmp_path / "w", **{"a.txt": LONG, "build__b.txt": LONG + "b"})
+    root = repository(tmp_path / "w", **{"a.txt": LONG, "build__b.txt": LONG + "b", ".gitignore": "*.log\n"})
+    write(root / "old.log", "mine")
     write(tmp_path / "outside", "only")
     ask = Index.differences
     looks: list[str] = []
