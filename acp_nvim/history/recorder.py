@@ -36,7 +36,7 @@ Speaker = Literal["user", "agent", "thought"]
 class Source(Protocol):
     """The transcript from which a recorder reads blocks by number."""
 
-    def message(self, number: int) -> tuple[Speaker, bytearray] | None:
+    def message(self, number: int) -> tuple[Speaker, bytes | bytearray] | None:
         """Return the speaker and the text (UTF-8) of a message; None if the block is none."""
 
     def shown(self, number: int) -> Iterable[events.Event]:
@@ -176,7 +176,7 @@ class Recorder:
             self._note(block, SOON_SECONDS)
 
     def _take_text(
-        self, block: int, kind: Speaker, text: bytearray, room: int, taken: list[events.Event | About]
+        self, block: int, kind: Speaker, text: bytes | bytearray, room: int, taken: list[events.Event | About]
     ) -> int:
         """Take the rest of a message in pieces; a growing one up to the end of a line."""
         done = self._growing.pop(block, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from msgspec import UNSET, UnsetType
@@ -25,7 +25,8 @@ OLD_PLACES: Final = 10
 """Locations kept of an old tool call: as many as the chat shows."""
 
 NONE_REPORTED: Final[frozenset[str]] = frozenset()
-"""Shared by all calls: an empty set takes 200 bytes."""
+NO_TERMINALS: Final[Mapping[str, Terminal]] = {}
+"""Shared by all calls: an empty set takes 200 bytes, a dictionary 64."""
 PARENTS = ("parentToolUseId", "parentToolCallId", "parent_tool_use_id", "parent_tool_call_id")
 """Names of the member with the id of the parent call."""
 
@@ -34,14 +35,17 @@ QuestionNews: TypeAlias = events.PermissionDone | ElicitationDone | ElicitationC
 
 
 class MessageBlock:
-    """A message. Its text is kept as UTF-8, which takes a third of the memory of a list of small strings."""
+    """A message. Its text is kept as UTF-8, which takes a third of the memory of a list of small strings.
+
+    It can grow while it is a `bytearray`; `bytes` take half the memory of a short one.
+    """
 
     __slots__ = ("message_id", "role", "text")
 
     def __init__(self, role: Role, message_id: str | None) -> None:
         self.role: Role = role
         self.message_id = message_id
-        self.text = bytearray()
+        self.text: bytes | bytearray = bytearray()
 
 
 class CallBlock:
@@ -67,7 +71,7 @@ class CallBlock:
     def __init__(self, call: ToolCall, now: float) -> None:
         self.call = call
         self.past_diffs: Sequence[Diff] = ()
-        self.terminals: dict[str, Terminal] = {}
+        self.terminals: Mapping[str, Terminal] = NO_TERMINALS
         """The terminals that it has shown; a later agent may use their ids for others."""
         self.reported = NONE_REPORTED
         """Ids of terminals that updates of the call reported, which its content need not name."""

@@ -268,7 +268,9 @@ class ToolCalls:
 
     def _show(self, number: int, terminal_id: str) -> None:
         """Note that the call at that block shows a terminal."""
-        terminal = self._call_at(number).terminals.setdefault(terminal_id, self.terminals.get(terminal_id))
+        block, terminal = self._call_at(number), self.terminals.get(terminal_id)
+        block.terminals = {terminal_id: terminal, **block.terminals}
+        terminal = block.terminals[terminal_id]
         self._shown_in.setdefault(terminal.number, {})[number] = None
 
     def _call_event(self, number: int) -> events.ToolCall:

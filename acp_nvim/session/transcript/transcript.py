@@ -202,6 +202,9 @@ class Transcript(ToolCalls):
         self.begin_calls(one for one in self.unfinished() if goes_on or one.tool_call_id in background)
         self._plans.clear()
         if prompted:
+            for block in self._blocks[len(self._blocks) - self._new_blocks :]:
+                if isinstance(block, MessageBlock):
+                    block.text = bytes(block.text)
             self._new_blocks = self._new_plans = self.new_requests = self._shown_bytes = 0
             self._has_lost = False
             self._text.begin()
@@ -259,7 +262,7 @@ class Transcript(ToolCalls):
         later = (one for one in self._blocks[blocks:] if not isinstance(one, events.Notice))
         return any(not isinstance(one, MessageBlock) or (one.text and not one.text.isspace()) for one in later)
 
-    def message(self, number: int) -> tuple[Role, bytearray] | None:
+    def message(self, number: int) -> tuple[Role, bytes | bytearray] | None:
         """Return the role and the text (UTF-8, read-only) of the message at that block; None for other blocks."""
         block = self._blocks[number - 1]
         return (block.role, block.text) if isinstance(block, MessageBlock) else None
