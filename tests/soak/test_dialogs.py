@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.soak.batches import batches
 from tests.workspace.turns import play_turns
 
-TURNS = int(os.environ.get("TURNS", "400"))
-SEED = int(os.environ.get("SEED", "1000"))  # those below it are played by `make test`
-BATCH = 50  # turns for one Neovim
 STEPS = 8  # of the agent in one turn, at most
-BATCHES = [range(first, min(first + BATCH, SEED + TURNS)) for first in range(SEED, SEED + TURNS, BATCH)]
+BATCHES = batches("TURNS", 400, 1000, 50)  # those below are played by `make test`
 
 
 @pytest.mark.timeout(600)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.soak.batches import batches
 from tests.workspace.play import company
 
-SEQUENCES = int(os.environ.get("SEQUENCES", "2000"))
-SEED = int(os.environ.get("SEED", "100"))  # those below it are played by `make test`
 BATCH = 100  # sequences for one Neovim
-BATCHES = [range(first, min(first + BATCH, SEED + SEQUENCES)) for first in range(SEED, SEED + SEQUENCES, BATCH)]
+BATCHES = batches("SEQUENCES", 2000, 100)  # those below are played by `make test`
 
 
 @pytest.mark.timeout(600)

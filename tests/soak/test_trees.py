@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.soak.batches import batches
 from tests.whose.trees.play import company
 
-COUNT = int(os.environ.get("TREES", "5000"))
-SEED = int(os.environ.get("SEED", "300"))  # those below it are played by `make test`
-BATCH = 100  # trees for one host
-BATCHES = [range(first, min(first + BATCH, SEED + COUNT)) for first in range(SEED, SEED + COUNT, BATCH)]
+BATCHES = batches("TREES", 5000, 300)  # those below are played by `make test`
 
 
 @pytest.mark.timeout(600)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.soak.batches import batches
 from tests.whose.play import company
 
-COUNT = int(os.environ.get("WHOSE", "5000"))
-SEED = int(os.environ.get("SEED", "100"))  # those below it are played by `make test`
-BATCH = 100  # sequences for one pair of Neovims
-BATCHES = [range(first, min(first + BATCH, SEED + COUNT)) for first in range(SEED, SEED + COUNT, BATCH)]
+BATCHES = batches("WHOSE", 5000, 100)  # those below are played by `make test`
 
 
 @pytest.mark.timeout(600)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.core.review.desk import running_desk
-from tests.core.review.everything import everything
+from tests.support.everything import everything
 
 pytestmark = pytest.mark.anyio
 

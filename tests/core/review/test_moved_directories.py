@@ -9,7 +9,7 @@ import pytest
 
 from acp_nvim.ui import review_events
 from tests.core.review.desk import Desk, running_desk
-from tests.core.review.everything import everything
+from tests.support.everything import everything
 
 pytestmark = pytest.mark.anyio
 

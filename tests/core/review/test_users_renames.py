@@ -67,6 +67,11 @@ async def reviewed(desk: Desk, is_open: bool, before: str | None = LINES, after:
         await desk.review("a.py")
 
 
+def name_after(way: Callable[[Desk], None]) -> str:
+    """What the file is called then."""
+    return "pkg/z.py" if way is into_another else "z.py"
+
+
 @pytest.mark.parametrize("is_open", [False, True], ids=["", "open"])
 @pytest.mark.parametrize("way", WAYS)
 async def test_rejecting_all_takes_the_content_back_and_not_the_name(
@@ -75,7 +80,7 @@ async def test_rejecting_all_takes_the_content_back_and_not_the_name(
     async with running_desk(tmp_path) as desk:
         await reviewed(desk, is_open)
         way(desk)
-        name = "pkg/z.py" if way is into_another else "z.py"
+        name = name_after(way)
         await desk.judge("reject")
         judged = desk.editor.all(Judged)[-1]
         assert (judged.files, judged.left, desk.errors()) == ([str(desk.cwd / name)], [], [])
@@ -92,7 +97,7 @@ async def test_the_change_is_there_in_the_next_turn_and_host(
     async with running_desk(tmp_path) as desk:
         await reviewed(desk, is_open)
         way(desk)
-        name = "pkg/z.py" if way is into_another else "z.py"
+        name = name_after(way)
         await desk.begin_turn()
         desk.put(name, EDITED.replace("line 9\n", "LINE 9\n").encode())
         await desk.end_turn()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,11 +14,10 @@ from tests.core.session.host import Host, running_host
 from tests.core.session.test_review import do, git, reviews, shown
 from tests.core.session.test_review_kept import checkpoints, errors, load, next_host, reject_all, restore, undo
 from tests.support.cases import case
+from tests.support.everything import Everything, everything
 from tests.support.five_ways import Work
 
 pytestmark = pytest.mark.anyio
-
-Seen = dict[str, tuple[str, bytes]]
 
 MODES = {
     ".env": 0o600,
@@ -51,21 +48,7 @@ COMMANDS = {
 }
 
 
-def look(cwd: Path) -> Seen:
-    """Mode and bytes of every file, mode of every directory; links as what they point to."""
-    found: Seen = {}
-    for where, directories, names in os.walk(cwd):
-        if ".git" in directories:
-            directories.remove(".git")
-        for name in (*names, *directories):
-            path = Path(where, name)
-            mode = path.lstat().st_mode
-            data = os.fsencode(os.readlink(path)) if stat.S_ISLNK(mode) else b""
-            found[str(path.relative_to(cwd))] = (f"{mode:o}", path.read_bytes() if stat.S_ISREG(mode) else data)
-    return found
-
-
-def begin(host: Host) -> Seen:
+def begin(host: Host) -> Everything:
     """A repository with these files."""
     for name in DIRECTORIES:
         (host.cwd / name).mkdir()
@@ -77,7 +60,7 @@ def begin(host: Host) -> Seen:
     git(host.cwd, "commit", "-q", "-m", "first")
     for name, mode in (MODES | DIRECTORIES).items():
         (host.cwd / name).chmod(mode)
-    return look(host.cwd)
+    return everything(host.cwd)
 
 
 async def run(host: Host, command: str) -> None:
@@ -102,13 +85,13 @@ async def by_restoring(host: Host) -> None:
 
 async def by_rejecting_again(host: Host) -> None:
     """After that was undone, which brings back what the agent did with the permissions that it had given."""
-    after = look(host.cwd)
+    after = everything(host.cwd)
     await reject_all(host, host.cwd)
     done = await undo(host, host.cwd)
     assert done is not None
     assert (done.conflicts, done.problem) == ([], None)
-    directories = {name: one for name, one in look(host.cwd).items() if name in DIRECTORIES and name not in after}
-    assert look(host.cwd) == after | directories  # those that a rejection made stay
+    directories = {name: one for name, one in everything(host.cwd).items() if name in DIRECTORIES and name not in after}
+    assert everything(host.cwd) == after | directories  # those that a rejection made stay
     await reject_all(host, host.cwd)
 
 
@@ -136,14 +119,14 @@ async def test_what_is_taken_back_has_the_permissions_that_it_had(
     for name, command in COMMANDS.items():
         with case(name):
             await run(host, command)
-            assert look(host.cwd) != before
+            assert everything(host.cwd) != before
             await way(host)
-            assert look(host.cwd) == before
+            assert everything(host.cwd) == before
             assert (shown(host, host.cwd), errors(host)) == ({}, "")
 
 
 @asynccontextmanager
-async def another(tmp_path: Path, is_turn_over: bool, command: str) -> AsyncIterator[tuple[Host, Seen]]:
+async def another(tmp_path: Path, is_turn_over: bool, command: str) -> AsyncIterator[tuple[Host, Everything]]:
     """A host takes over from one that dies after the turn, or while the command runs that has done this."""
     async with running_host(tmp_path) as host:
         before = begin(host)
@@ -175,7 +158,7 @@ async def test_the_next_host_knows_the_permissions(tmp_path: Path, name: str, is
         await host.until("the review", lambda: "clean.txt" in reviews(host, host.cwd))
         host.app.receive("review", {"action": "reject"})
         await host.until("the rejection", lambda: host.editor.all(review_events.Judged))
-        left = {name: one for name, one in look(host.cwd).items() if name not in SECRET}
+        left = {name: one for name, one in everything(host.cwd).items() if name not in SECRET}
         assert left == {name: one for name, one in before.items() if name not in SECRET}
 
 
@@ -199,11 +182,11 @@ async def test_permissions_that_the_user_has_set_stay(host: Host) -> None:
     (host.cwd / "plain.txt").chmod(0o600)
     (host.cwd / "clean.txt").chmod(0o400)
     await reject_all(host, host.cwd)
-    found = look(host.cwd)
+    found = everything(host.cwd)
     assert {name: found[name][0] for name in ("plain.txt", "clean.txt", "group.txt")} == {
-        "plain.txt": "100600",
-        "clean.txt": "100400",
-        "group.txt": "100664",
+        "plain.txt": 0o100600,
+        "clean.txt": 0o100400,
+        "group.txt": 0o100664,
     }
 
 
@@ -214,9 +197,9 @@ async def test_what_is_not_known_is_the_users_alone(host: Host, monkeypatch: pyt
     begin(host)
     await run(host, "rm -rf private; rm clean.txt run.sh")
     await reject_all(host, host.cwd)
-    found = {name: one[0] for name, one in look(host.cwd).items()}
+    found = {name: one[0] for name, one in everything(host.cwd).items()}
     names = ["private", "private/deeper", "private/deeper/open.txt", "clean.txt", "run.sh"]
-    assert [found[name] for name in names] == ["40700", "40700", "100600", "100600", "100600"]
+    assert [found[name] for name in names] == [0o40700, 0o40700, 0o100600, 0o100600, 0o100600]
 
 
 async def test_files_that_an_agent_makes_through_us_get_the_users_umask(
@@ -231,5 +214,5 @@ async def test_files_that_an_agent_makes_through_us_get_the_users_umask(
                 prompt.write(os.path.join(prompt.text, name), "text\\n")
     """)
     assert await host.turn(str(host.cwd)) == "end_turn"
-    found = {name: one[0] for name, one in look(host.cwd).items()}
-    assert found == {"new": "100640", "in": "40750", "in/a": "40750", "in/a/new": "100640", "old": "104751"}
+    found = {name: one[0] for name, one in everything(host.cwd).items()}
+    assert found == {"new": 0o100640, "in": 0o40750, "in/a": 0o40750, "in/a/new": 0o100640, "old": 0o104751}

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from acp_nvim.ui import events, review_events
-from tests.core.review.everything import everything
 from tests.core.session.host import Host
 from tests.core.session.test_review import do, judge, line, reviews, undo
+from tests.support.everything import everything
 from tests.support.five_ways import Work, git
 
 pytestmark = pytest.mark.anyio
