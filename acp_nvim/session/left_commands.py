@@ -152,8 +152,8 @@ class LeftCommands:
         self._tasks = tasks
         self._agent: tuple[int | None, str] = (None, "")
         self._unseen: list[LeftCommand] = []
-        self._cancelled: set[str] | None = None
-        """The keys of the commands that were open when the user cancelled the turn; None: that has not happened."""
+        self._cancelled: list[Activity] | None = None
+        """The commands that were open when the user cancelled the turn; None: that has not happened."""
         self._seen: list[LeftCommand] = []  # those of them that had processes
         self._looking = anyio.Lock()
         work.writes = self._writes
@@ -169,9 +169,9 @@ class LeftCommands:
 
     async def wait(self) -> None:
         """Wait until none runs on any more, as the session is over."""
+        await self._none_runs.wait()
         if self._parent is not None:
             self._parent.children.remove(self)
-        await self._none_runs.wait()
 
     def with_children(self) -> Iterator[LeftCommands]:
         """Yield this, and those of all child sessions below."""
@@ -196,7 +196,7 @@ class LeftCommands:
         if self._cancelled is not None:
             return
         commands = [one for one in self._of_turn() if one.activity.time.ended is None and one.activity.left is None]
-        self._cancelled = {one.activity.tool_call for one in commands}
+        self._cancelled = [one.activity for one in commands]
         self._seen = []
         if commands and can_see(*self._agent):
             self._assign(commands)
@@ -217,7 +217,7 @@ class LeftCommands:
         self._work.leave_terminals(ended)
         commands = self._of_turn()
         for one in commands:
-            one.is_cancelled = cancelled is not None and one.activity.tool_call in cancelled
+            one.is_cancelled = any(activity is one.activity for activity in cancelled or ())
             one.known = next((seen.known for seen in self._seen if seen.activity is one.activity), set())
         if not commands and cancelled is None:
             return
@@ -303,8 +303,8 @@ class LeftCommands:
         self._work.end(command.activity)
         if command.block:
             self._presenter.renew_notice("info", f"{command.words} has ended.", command.block)
+        self.on_end(command)  # first: the end of the turn tells that its changes are being collected
         self._show(command, False)
-        self.on_end(command)
 
     async def _tell(self, command: LeftCommand) -> None:
         """Tell the user of a command that has not ended soon."""
@@ -379,7 +379,7 @@ class LeftCommands:
             return assign(found, everything, pid)
 
     def _assign(self, commands: Sequence[LeftCommand]) -> None:
-        """As `_look`, for these commands only. Blocks for some milliseconds."""
+        """As `_look`, for these commands only. Blocks: about 50 microseconds for each process of the machine."""
         assign(started_since(self._agent[1], self._since(commands)), commands, self._agent[0])
 
     def _since(self, commands: Sequence[LeftCommand]) -> int:

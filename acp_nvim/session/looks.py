@@ -83,6 +83,7 @@ class Looks:
 
     async def look_further(self, is_idle: Callable[[], bool]) -> None:
         """Do what no prompt has to wait for, but helps the next turn, until it is stopped, or not `is_idle`."""
+        self._further.cancel()  # it is begun anew
         workspaces = self._reviews.workspaces
         with anyio.CancelScope() as self._further:
             for directory in self._roots.outermost:

@@ -93,7 +93,7 @@ class Subagent(ParentConversation):
     def is_busy(self) -> bool:
         """Whether it needs the process at the moment."""
         mine = self.work.is_reported or self.requests.waiting > 0 or self.requests.terminals.running
-        return mine or self.subagents.is_busy
+        return mine or bool(self.changes.left.running) or self.subagents.is_busy
 
     def take(self, said: updates.SubagentChanged) -> None:
         """Apply what the agent says of it; absent members keep their values."""

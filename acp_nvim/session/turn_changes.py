@@ -23,7 +23,7 @@ from acp_nvim.session.looks import Looks, TurnNotices
 from acp_nvim.session.transcript.presenter import WRITES_FILES, Presenter
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.ui import events
-from acp_nvim.workspace.roots import MAX_OUTSIDE, WatchedRoots
+from acp_nvim.workspace.roots import WatchedRoots
 
 log = logging.getLogger(__name__)
 
@@ -162,6 +162,7 @@ class TurnChanges:
     def _open_log(self, prompt: str) -> None:
         self._turn += 1
         self._looks.stop_looking_further()
+        self._roots.is_full = False
         self.log.prompt = prompt
         self.log.began = self._looks.last_snapshots()
         self.log.active = self._takes_calls = True
@@ -178,8 +179,8 @@ class TurnChanges:
         self.named.add_outside(outside, call.status != "pending", call.kind == "delete")
         if self._roots.is_full:
             self._notices.say(
-                f"The agent has named more than {MAX_OUTSIDE} files outside of the session's directories. What it "
-                "changes in the others is not reviewed (additional_directories)."
+                "The agent has named more files outside of the session's directories than are watched. What it changes "
+                "in the others is not reviewed (additional_directories)."
             )
         if call.kind in WRITES_FILES:
             self.named.add([(os.path.join(self._presenter.cwd, path), change) for path, change in call.files()])
@@ -250,6 +251,7 @@ class TurnChanges:
                 self._takes_calls = self._takes_calls and goes_on
                 self.log.active = self.log.active and (goes_on or bool(self.left.running))
             self.tasks.spawn(self._keep)
+            self.tasks.spawn(self._look_further)
 
     async def _find_left(self) -> None:
         try:

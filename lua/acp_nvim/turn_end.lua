@@ -18,6 +18,6 @@ return function(session, stop_reason, background)
   follow.turn_ended(session.key)
   loading.turn_ended()
   local data = { session = session.key, stop_reason = stop_reason, background = background }
-  data.collecting = progress.of(session.key) ~= nil
+  data.collecting = progress.is_collecting(session.key)
   autocmds.fire("AcpTurnEnd", data)
 end

@@ -237,6 +237,7 @@ class Transcript(ToolCalls):
 
     def forget(self) -> None:
         """Clear the transcript, before the agent replays it."""
+        self.begin_agent()
         self._blocks.clear()
         self._last_messages.clear()
         self.told_before = 0
@@ -244,7 +245,6 @@ class Transcript(ToolCalls):
         self._large.clear()
         self._size = 0
         self._stale.clear()
-        self.begin_agent()
 
     def replay(self, after: bool = False) -> Iterator[events.Event]:
         """Yield the events that show the transcript again, or only the part `after` the blocks of another host."""

@@ -39,6 +39,12 @@ function M.of(key)
   return deciding or collecting[key or 0]
 end
 
+---@param key integer of a session
+---@return boolean the changes of a turn of that session are being collected
+function M.is_collecting(key)
+  return collecting[key] ~= nil
+end
+
 ---@return acp.event.ReviewProgress? what is done for any session
 function M.any()
   local _, one = next(collecting)

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+import anyio
 import pytest
 
 from acp_nvim.session import left_commands
@@ -137,6 +138,10 @@ async def test_a_cancelled_command_is_background_work_until_its_process_is_gone(
     assert [one.path for one in host.of(review_events.Summary)[-1].files] == [str(desk.file)]
     assert any("has ended." in one for one in host.notices())
     assert [one.background for one in host.of(events.TurnEnd)] == [False, True]
+    told = [one for one in host.editor.events if isinstance(one, (events.TurnEnd, review_events.ReviewProgress))]
+    at_end = told[: told.index(host.of(events.TurnEnd)[-1])]
+    assert isinstance(at_end[-1], review_events.ReviewProgress), "that its changes are being collected comes first"
+    assert not at_end[-1].is_over
 
 
 async def test_its_end_may_be_told_later_or_never_and_is_told_once(desk: Desk) -> None:
@@ -314,6 +319,20 @@ async def test_an_id_that_is_used_again_is_another_command(desk: Desk) -> None:
     assert (await desk.until_listed())[0] == "unknown"
 
 
+async def test_what_was_over_before_the_cancel_was_not_cancelled(desk: Desk) -> None:
+    host = desk.host
+    await desk.cancelled(
+        ["run", "c", desk.line()],
+        ["tell", "c", "completed"],
+        ["run", "c", f"exec sleep 1000; {desk.go}"],
+        killed=["c"],
+    )
+    await host.until("words about it", lambda: any("still runs after its turn" in one for one in host.notices()))
+    assert not any(STILL in one for one in host.notices())
+    desk.go.touch()
+    assert (await desk.until_listed())[0] == "unknown"
+
+
 async def test_what_a_terminal_of_ours_leaves_running_is_seen_too(free_host: Host) -> None:
     host = free_host
     go, file = host.directory / "go", host.cwd / "util.py"
@@ -362,6 +381,9 @@ async def test_a_command_of_a_subagent_runs_on(host: Host) -> None:
     host.cancel()
     session = host.app.sessions[1]
     await host.until("the command to be known", lambda: any(one.running for one in session.changes.left.children))
+    assert session.subagents.is_busy
+    session.subagents.discard()  # as the chat forgets it
+    await anyio.wait_all_tasks_blocked()
     assert [len(one.running) for one in session.changes.left.with_children()] == [0, 1]
     host.cancel(force=True)
     await host.until("its end", lambda: not session.changes.left.is_busy)

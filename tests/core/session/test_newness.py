@@ -284,3 +284,18 @@ async def test_hidden_by_a_rule_that_an_earlier_scan_has_found(host: Host, looke
     (cwd / "../go").touch()
     await host.until("a summary", lambda: host.of(review_events.Summary))
     assert listed(host, cwd) == {".gitignore": ("add", "agent"), "out/a": ("add", "agent")}
+
+
+async def test_what_the_user_writes_after_a_turn_is_remembered_for_the_next(host: Host, looked: Counter[str]) -> None:
+    host.script(AGENT)
+    cwd = laid_out(host.directory / "case", "echo local.conf >.gitignore; git add -A; git commit -qm x")
+    await open_session(host, 1, cwd, looked)
+    known = looked[str(cwd)]
+    (cwd / "local.conf").write_text("mine\n")
+    await turn(host, 1, cwd, "echo one >>file")
+    await host.until("the look after the turn", lambda: looked[str(cwd)] > known)
+    await turn(host, 1, cwd, ": >.gitignore; echo theirs >local.conf")
+    assert listed(host, cwd)["local.conf"] == ("modify", "agent")
+    host.app.receive("review", {"action": "reject", "session": 1})
+    await host.until("the rejection", lambda: host.editor.all(review_events.Judged))
+    assert (cwd / "local.conf").read_text() == "mine\n"

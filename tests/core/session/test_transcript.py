@@ -263,3 +263,9 @@ def test_a_replay_shows_what_the_events_showed(script: list[tuple[Any, ...]]) ->
 def test_repr_counts_blocks(transcript: Transcript) -> None:
     say(transcript, "a")
     assert repr(transcript) == "<Transcript of 7: 1 blocks>"
+
+
+def test_it_is_forgotten_in_the_middle_of_a_turn(transcript: Transcript) -> None:
+    call(transcript, "c", title="Run", status="in_progress")
+    transcript.forget()
+    assert transcript.is_empty

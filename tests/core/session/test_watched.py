@@ -318,6 +318,8 @@ async def test_only_so_many_are_watched_and_that_is_said(
     [said] = host.notices()
     assert "files outside of the session's directories" in said
     assert "(additional_directories)" in said
+    await work(host, step(f"sed -i s/one/ONE/ {notes}/0", {"kind": "edit", "locations": places[:1]}, ask=True))
+    assert host.notices() == [said]
 
 
 @pytest.mark.parametrize("kind", ["by its name", "by its mode"])
