@@ -66,6 +66,7 @@ def test_the_steps_of_the_readme(screen: Callable[..., ScreenEditor]) -> None:
     nvim.wait_for("hunk 1/1")
     nvim.type(keys(4, "ghr"))
     ends_up(original, "the hunk to be rejected")
+    nvim.wait_until('vim.fn.search("range(1,", "nw") > 0 and not vim.bo.modified', what="the buffer to follow")
     nvim.type(keys(4, "u", ":w"))
     nvim.wait_for("hunk 1/1")
     ends_up(allowed, "the rejected hunk to be back")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.support.below import below
 from tests.support.contract import as_sent
 from tests.support.find_nvim import find_nvim
 from tests.support.places import Places
@@ -150,7 +151,7 @@ class Editor:
     def describe(self) -> str:
         """The state of things, for the words of a failure."""
         parts = {"chat": self.chat_text()[-3000:], "messages": self.printed(), "events": self.events()}
-        for log in self.places.directory.glob("state/**/*.log"):
+        for log in [path for path in below(self.places.directory / "state") if path.suffix == ".log"]:
             parts[log.name] = log.read_text(encoding="utf-8", errors="replace")[-3000:]
         return "\n".join(f"--- {name}\n{text}" for name, text in parts.items())
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import contract
+from tests.support.below import below
 from tests.support.find_nvim import find_nvim
 from tests.support.processes import MARK
 
@@ -86,7 +87,7 @@ class Places:
     def ours(self) -> Iterator[Path]:
         """All that the plugin may have made, but for the project and its worktrees."""
         for kind in ("state", "cache", "data"):
-            for path in (self.directory / kind).rglob("*"):
+            for path in below(self.directory / kind):
                 if "acp_nvim" in str(path.relative_to(self.directory)) and "worktrees" not in path.parts:
                     yield path
         yield from (path for path in self.run.rglob("*") if path != self.socket)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.obedient_client import ObedientAgent
+from tests.support.below import below
 from tests.support.company import Broken
 from tests.support.editor import HeadlessEditor
 from tests.support.processes import kill, look_at, running, wait_gone
@@ -154,7 +155,7 @@ class Stage:
             said = "\n".join([nvim.printed(), *nvim.messages()])
             if TROUBLE.search(said):
                 raise Broken("messages", said)
-        for log in self.directory.glob("state/**/*.log"):
+        for log in [path for path in below(self.directory / "state") if path.suffix == ".log"]:
             with log.open("rb") as file:
                 file.seek(self._log_ends.get(log, 0))
                 text = file.read().decode(errors="replace")

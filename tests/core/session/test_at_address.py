@@ -21,6 +21,7 @@ from acp_nvim.transports.interface import Disconnected
 from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.support.agent_scripts import AgentScript
+from tests.support.below import below
 from tests.support.certificates import certificate
 from tests.support.listening import Listener, free_port, listening
 from tests.support.waiting import LIMIT
@@ -442,7 +443,7 @@ async def test_a_websocket_serves_a_chat_as_well(
     assert await host.turn("again") == "end_turn"
     host.stop()
     await host.until_state("stopped")
-    written = [path for path in host.log_path.parent.parent.rglob("*") if path.is_file() and path.suffix != ".py"]
+    written = [path for path in below(host.log_path.parent.parent) if path.is_file() and path.suffix != ".py"]
     kept = [path for path in written if token.encode() in path.read_bytes() and "traffic.jsonl" not in path.name]
     assert kept == []
 

@@ -13,6 +13,7 @@ import pytest
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import PermissionAuto
 from tests.core.session.host import Host
+from tests.support.below import below
 
 pytestmark = pytest.mark.anyio
 
@@ -211,7 +212,7 @@ async def test_our_own_record_of_the_wire_says_the_same(host: Host) -> None:
     host.cancel()
     await hundred.all_answered()
     host.stop()
-    [path] = host.directory.rglob("traffic/*.jsonl")
+    [path] = [one for one in below(host.directory) if one.match("traffic/*.jsonl")]
     lines = [json.loads(line) for line in path.read_text().splitlines()[1:]]
     sent: list[Any] = [line["message"] for line in lines if line["direction"] == "sent"]
     ours = [one for one in sent if "method" not in one]

@@ -330,7 +330,7 @@ async def test_what_was_over_before_the_cancel_was_not_cancelled(desk: Desk) -> 
     await host.until("words about it", lambda: any("still runs after its turn" in one for one in host.notices()))
     assert not any(STILL in one for one in host.notices())
     desk.go.touch()
-    assert (await desk.until_listed())[0] == "unknown"
+    await desk.until_listed()
 
 
 async def test_what_a_terminal_of_ours_leaves_running_is_seen_too(free_host: Host) -> None:

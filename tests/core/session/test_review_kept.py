@@ -259,6 +259,8 @@ async def test_a_disk_that_is_full_in_mid_turn(
     prompt = json.loads(work.prompt("a tool with locations", cwd)) | {"names": [str(cwd / "f")]}
     host.script(AGENT)
     host.open(cwd=str(cwd))
+    workspace = host.app.reviews.workspaces.at(str(cwd))
+    await host.until("the first snapshot", lambda: workspace.scanner.last is not None)
     host.prompt(json.dumps(prompt))
     await host.until("the agent to work", lambda: (tmp_path / "began").exists())
     fill(monkeypatch, host, kind)

@@ -28,6 +28,7 @@ from tests.core.session.outside_agent import (
     work,
 )
 from tests.core.session.test_review_kept import checkpoints, load, next_host, reject_all, restore, undo
+from tests.support.below import below
 from tests.support.cases import case
 from tests.support.five_ways import git, look
 
@@ -338,7 +339,7 @@ async def test_secrets_are_kept_in_memory_only(host: Host, notes: Path, kind: st
     assert (done.problem, path.read_text()) == (None, new)
     await host.app.reviews.keep()
     state = host.log_path.parent.with_name("state")
-    for file in state.rglob("*"):
+    for file in below(state):
         data = file.read_bytes() if file.is_file() else b""
         if file.is_file() and "objects" in file.parts and file.suffix == "":
             data = zlib.decompress(data)

@@ -11,12 +11,15 @@ import pytest
 
 from acp_nvim.evidence.evidence import Observation
 from acp_nvim.evidence.git_contents import GitContents
+from acp_nvim.file_time import now
 from acp_nvim.snapshots import work_tree
+from acp_nvim.snapshots.directories import CLOCK_NS
 from acp_nvim.snapshots.objects import DIRECTORY, parse_tree
 from acp_nvim.snapshots.shadow import Shadow
 from tests.core.review.test_git_contents import nothing_kept
 from tests.core.snapshots.test_untouched import everything
 from tests.core.snapshots.workspaces import git, repository, shadow_of, told, write
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.anyio
 
@@ -103,6 +106,8 @@ async def test_what_the_repository_has_although_it_is_ignored(
     root = repository(tmp_path / "w", dist__kept="1", dist__too="1", file="text")
     write(root / ".gitignore", "dist/\n")
     write(root / "dist" / "other", "1")
+    later = now() + CLOCK_NS
+    wait_until(lambda: now() > later)  # the rules are older than the snapshots
     async with shadow_of(root) as shadow:
         assert await files(shadow) == {"dist/kept", "dist/too", "file"}
         first = await shadow.take()
