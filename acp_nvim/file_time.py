@@ -60,6 +60,11 @@ def status_of(path: str) -> os.stat_result:
     return os.lstat(path)
 
 
+def is_real_directory(path: str) -> bool:
+    """Return whether that is a directory and no link to one; the path may end with a slash. Blocks."""
+    return os.path.isdir(path) and not os.path.islink(path.rstrip(os.sep))
+
+
 def is_behind_link(path: str) -> bool:
     """Return whether a directory of an absolute path is a link: it was replaced by one, as the path was real. Blocks.
 

@@ -14,7 +14,7 @@ from acp_nvim.hunks.conflict_blocks import ConflictBlock, conflict_blocks
 from acp_nvim.hunks.reviewed_text import ReviewedText
 from acp_nvim.review.contents import LOST, NOT_KNOWN, NOT_STORED, Content, Contents, is_stored
 from acp_nvim.review.records import ChangeRecord, ReviewState
-from acp_nvim.snapshots.renames import Moves, after, is_directory, name_after
+from acp_nvim.snapshots.renames import Naming, is_directory, name_after
 from acp_nvim.snapshots.snapshot import Blob
 from acp_nvim.ui.editor import TextChange
 from acp_nvim.ui.events import Operation
@@ -228,18 +228,26 @@ class Change:
         """Return the present content, with its text if that is loaded."""
         return Content(self.current, None if self.text is None else self.text.current, self.encoding)
 
+    def is_at(self, content: Content) -> bool:
+        """Return whether the present content is that one, as far as both are known."""
+        if (self.current is None) != (content.blob is None):
+            return False
+        if self.text is not None and content.text is not None:
+            return self.text.current == content.text
+        return self.current is None or content.blob is None or self.current.oid == content.blob.oid
+
     def base_content(self) -> Content:
         """Return the accepted content, with its text if that is loaded."""
         return Content(self.base, None if self.text is None else self.text.base, self.base_encoding)
 
-    def follow(self, moves: Moves) -> bool:
+    def follow(self, renamed: Naming) -> bool:
         """Take the names that renames of directories give; return whether one is another than before."""
         before = self.path, self.old_path
-        self.path = after(self.path, moves)
+        self.path = renamed(self.path)
         if self.old_path is not None:
-            old_path = name_after(self.old_path, moves)
+            old_path = name_after(self.old_path, renamed)
             self.old_path = None if old_path == self.path else old_path
-        self.made = [after(one + os.sep, moves).rstrip(os.sep) for one in self.made]
+        self.made = [renamed(one + os.sep).rstrip(os.sep) for one in self.made]
         return (self.path, self.old_path) != before
 
     def patch(self, root: str) -> str:

@@ -75,40 +75,55 @@ class Decisions:
 
         A rejection of all is limited to changes proven to be agents'; `force` includes those of unknown origin.
         """
-        undo_log = UndoLog("reject", self._workspace_of)
+        undo_log = UndoLog("reject", self._workspace_of, self._ledger.is_in_turn)
         asked = self._ledger.open(session)
         if path is not None:
             asked = [one for one in (self._ledger.entries.get(path),) if one is not None]
         await self._find_missing()
         if path is not None:
-            await self._decide(action, asked, ids, undo_log)
+            await self._decide(action, asked, ids, undo_log, [])
             return
-        with self._progress.shown("keeping" if action == "keep" else "rejecting") as steps:
-            files, left = await self._judge_all(action, asked, session, force, undo_log, steps)
-        if action in ("keep", "reject"):
-            undo_id = undo_log.checkpoint_id(self._workspace_of(files[0]).root) if files else ""
-            self._publish(Judged(action=action, files=files, left=left, undo_id=undo_id))
+        files, left = list[str](), list[LeftFile]()
+        try:
+            with self._progress.shown("keeping" if action == "keep" else "rejecting") as steps:
+                await self._judge_all(action, asked, session, force, undo_log, (files, left), steps)
+        finally:  # the editor waits for it
+            if action in ("keep", "reject"):
+                undo_id = undo_log.checkpoint_id(self._workspace_of(files[0]).root) if files else ""
+                self._publish(Judged(action=action, files=files, left=left, undo_id=undo_id))
 
     async def _judge_all(
-        self, action: Action, asked: Sequence[Entry], session: int | None, force: bool, undo_log: UndoLog, steps: Steps
-    ) -> tuple[list[str], list[LeftFile]]:
-        """Carry out an action on all files; return those where it succeeded, and those that are left alone.
+        self,
+        action: Action,
+        asked: Sequence[Entry],
+        session: int | None,
+        force: bool,
+        undo_log: UndoLog,
+        told: tuple[list[str], list[LeftFile]],
+        steps: Steps,
+    ) -> None:
+        """Carry out an action on all files; add those where it succeeded to `told`, and those that are left alone.
 
         `asked` are those that the user has seen.
         """
+        done, left_alone = told
         entries = self._ledger.open(session)
         if action == "reject":
             entries = await self._refreshed(entries, steps)
         over = [one for one in asked if one.is_over or self._ledger.entries.get(one.path) is not one]
-        gone = [LeftFile(one.path, "user", "you have deleted it, or undone what was left to review") for one in over]
+        words = "you have deleted it, or undone what was left to review"
+        left_alone += [LeftFile(one.path, "user", words) for one in over]
         if action != "reject":
             steps.begin("keeping", len(entries))
-            return await self._decide(action, entries, None, undo_log, steps), gone
+            await self._decide(action, entries, None, undo_log, done, steps)
+            return
         taken = in_order([one for one in entries if is_proven(one.verdict.by, force)])
-        left = [LeftFile(one.path, one.verdict.by, one.verdict.why) for one in entries if one not in taken]
+        paths = {one.path for one in taken}
+        left = [one for one in entries if one.path not in paths]
+        left_alone[:0] = [LeftFile(one.path, one.verdict.by, one.verdict.why) for one in left]
         await self._rejections.store_all(undo_log, [one for one in taken if not one.is_directory])
         steps.begin("rejecting", len(taken))
-        return await self._decide(action, taken, None, undo_log, steps), [*left, *gone]
+        await self._decide(action, taken, None, undo_log, done, steps)
 
     async def _refreshed(self, entries: Sequence[Entry], steps: Steps) -> list[Entry]:
         """Bring the entries up to date with the disk; return those that are still under review."""
@@ -125,13 +140,13 @@ class Decisions:
         entries: Sequence[Entry],
         ids: Collection[int] | None,
         undo_log: UndoLog,
+        done: list[str],
         steps: Steps | None = None,
-    ) -> list[str]:
-        """Carry out an action on files; return those where it succeeded, and report why others failed.
+    ) -> None:
+        """Carry out an action on files; add those where it succeeded to `done`, and report why others failed.
 
         What has others in its way is tried again after these.
         """
-        done: list[str] = []
         waiting, is_one = list(entries), len(entries) == 1
         problems: list[str] = []
         while waiting:
@@ -157,7 +172,6 @@ class Decisions:
         self._warn_of_secrets(undo_log)
         if problems:
             self._publish(events.Error(text="\n".join(_bounded(problems)), code="review"))
-        return done
 
     async def _carry_out(
         self,

@@ -7,14 +7,17 @@ from collections.abc import Callable, Mapping, MutableSet, Sequence
 from contextlib import suppress
 
 import anyio.to_thread
+import msgspec
 
 from acp_nvim.evidence.evidence import Verdict
+from acp_nvim.file_time import is_real_directory
 from acp_nvim.review.change import Entry
 from acp_nvim.review.moved_directories import below
 from acp_nvim.review.obstacles import check_above, first_file, remove_emptied, remove_empty
+from acp_nvim.review.records import ChangeRecord
 from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.review.workspace import Workspace
-from acp_nvim.snapshots.renames import Moves
+from acp_nvim.snapshots.renames import Moves, back, ordered
 from acp_nvim.snapshots.snapshot import DirectoryMove
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.permissions import make_directories
@@ -31,16 +34,18 @@ class DirectoryRenames:
         self._workspace_of = workspace_of
 
     async def rename(self, moves: Moves, verdicts: Mapping[DirectoryMove, Verdict] | None = None) -> None:
-        """Rename directories at once. Raises `FileRefusedError`; then none was renamed.
+        """Rename directories at once, from their present names. Raises `FileRefusedError`; then none was renamed.
 
         Those with a verdict are under review then, as renames by an agent.
         """
-        ledger = self._tracker.ledger
+        ledger, given = self._tracker.ledger, verdicts or {}
+        named = ordered(moves)
+        told = {one: given[move] for one in named for move in moves if one.new == move.new and move in given}
         async with self._files.alone(*below(ledger, [path for one in moves for path in (one.old, one.new)])):
             await anyio.to_thread.run_sync(rename_directories, moves)
-            self._workspace_of(moves[0].new).scanner.renames.add(moves)
-            self._tracker.directories.moved(moves, verdicts or {})
-        for one in moves:
+            self._workspace_of(moves[0].new).scanner.renames.add(named)
+            self._tracker.directories.moved(named, told)
+        for one in named:
             await self._files.editor.file_moved(one.old + os.sep, one.new + os.sep)
 
     async def remove_emptied(self, path: str, made: MutableSet[str]) -> None:
@@ -50,8 +55,20 @@ class DirectoryRenames:
 
 
 def moves_back(entries: Sequence[Entry]) -> list[DirectoryMove]:
-    """Return the renames that undo those of directories under review."""
-    return [DirectoryMove(one.path.rstrip(os.sep), (one.old_path or one.path).rstrip(os.sep)) for one in entries]
+    """Return the renames that undo those of directories under review, each with its present and its earlier name."""
+    return back([DirectoryMove((one.old_path or one.path).rstrip(os.sep), one.path.rstrip(os.sep)) for one in entries])
+
+
+def named_at_once(records: Sequence[ChangeRecord], moves: Moves) -> list[ChangeRecord]:
+    """Return the records of these renames, which are made at once, with their names as `Moves`."""
+    named = {one.new: one for one in ordered(moves)}
+    found: list[ChangeRecord] = []
+    for record, move in zip(records, moves, strict=True):
+        one = named.get(move.new)
+        if one is not None:
+            names = {"path": one.new + os.sep, "old_path": one.old + os.sep}
+            found.append(msgspec.structs.replace(record, **names, joins=bool(found)))
+    return found
 
 
 def rename_directories(moves: Moves) -> None:
@@ -83,20 +100,30 @@ def are_made(moves: Moves) -> bool:
 def check_moves(moves: Moves) -> None:
     """Raise `FileRefusedError` if these renames cannot be made at once. Blocks."""
     for one in moves:
-        if os.path.islink(one.old) or not os.path.isdir(one.old):
+        if not is_real_directory(one.old):
             raise FileRefusedError(f"{one.old} was not renamed: there is no such directory any more")
-        if all(one.new != other.old for other in moves):
-            _check_free(one)
+        place = _place_now(one.new, moves)
+        if all(place != other.old for other in moves):
+            _check_free(one, place)
 
 
-def _check_free(move: DirectoryMove) -> None:
-    """Raise `InTheWayError` if the new name is taken by more than empty directories, and the directory itself."""
-    check_above(move.new)
-    if not os.path.lexists(move.new):
+def _place_now(new: str, moves: Moves) -> str:
+    """Return where the new name is before these renames: directories above it are renamed, too."""
+    outer = [one for one in moves if new.startswith(one.new + os.sep)]
+    if not outer:
+        return new
+    innermost = max(outer, key=lambda one: len(one.new))
+    return innermost.old + new[len(innermost.new) :]
+
+
+def _check_free(move: DirectoryMove, place: str) -> None:
+    """Raise `InTheWayError` if the place is taken by more than empty directories, and the directory itself."""
+    check_above(place)
+    if not os.path.lexists(place):
         return
-    found: str | None = move.new
-    if os.path.isdir(move.new) and not os.path.islink(move.new):
-        found = first_file(move.new, move.old)
+    found: str | None = place
+    if is_real_directory(place):
+        found = first_file(place, move.old)
     if found is not None:
         raise InTheWayError(
             f"{move.old} was not renamed to {move.new}: {found} is in the way. Keep or reject it first, or move it"
@@ -107,19 +134,29 @@ def _in_turn(moves: Moves) -> list[tuple[str, str]]:
     """Return the renames in an order in which each name is free, with other names in between where there is none."""
     found: list[tuple[str, str]] = []
     waiting = [(one.old, one.new) for one in moves]
+    names = sorted((name for one in moves for name in (one.old, one.new)), key=len)
     while waiting:
-        taken = {old for old, _ in waiting}
-        free = next(((old, new) for old, new in waiting if new not in taken and not _is_inside(old, new)), None)
-        if free is None:
-            old, new = waiting.pop(0)
-            outer = new if old.startswith(new + os.sep) else old
-            between = f"{outer}.acp_nvim-{os.urandom(8).hex()}"
-            found.append((old, between))
-            waiting.append((between, new))
-        else:
-            waiting.remove(free)
-            found.append(free)
+        # a directory takes along what is in it: what is renamed there goes first
+        first = [one for one in waiting if not any(old.startswith(one[0] + os.sep) for old, _ in waiting)]
+        ready = next((one for one in first if _is_ready(*one, [other for other in waiting if other != one])), None)
+        if ready is not None:
+            waiting.remove(ready)
+            found.append(ready)
+            continue
+        old, new = first[0]  # what is in between comes last
+        outermost = next(name for name in names if f"{old}{os.sep}".startswith(name + os.sep))
+        between = f"{outermost}.acp_nvim-{os.urandom(8).hex()}"
+        found.append((old, between))
+        waiting.remove((old, new))
+        waiting.append((between, new))
     return found
+
+
+def _is_ready(old: str, new: str, others: Sequence[tuple[str, str]]) -> bool:
+    """Return whether the new name is free, and all above it is where it belongs, with these renames still to come."""
+    above = tuple(name + os.sep for pair in others for name in pair)
+    is_taken = any(new == other for other, _ in others)
+    return not (is_taken or _is_inside(old, new) or new.startswith(above))
 
 
 def _is_inside(old: str, new: str) -> bool:

@@ -140,7 +140,7 @@ class DiskChanges:
             )
         verdict = await self._evidence.judge(seen)
         if verdict.by == "user":
-            await self._ledger.apply_user(path, after)
+            await self._ledger.apply_user(path, after, found=True)
             self._ledger.announce_user(path, verdict.why, _operation(before, after))
         else:
             made = await self.made(path) if before.blob is None and after.blob is not None else []
@@ -273,10 +273,9 @@ class DiskChanges:
                 change.verdict, change.doubts = verdicts[-1], []
             self.announce(path, verdicts[-1])
         elif entry.is_all_doubt and {verdict.by for verdict in verdicts} == {"user"}:
-            await self._ledger.load_texts(entry)
-            now = entry.current_content()
             for change in self._ledger.changes(path):
-                change.rebase(now)
+                await self._ledger.load_texts(change)
+                change.rebase(change.current_content())
                 change.old_path = None
             self._ledger.publish(path)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 import msgspec
@@ -45,6 +45,10 @@ class TurnLog:
         self.began: dict[str, Snapshot] = {}
         """The snapshot at the beginning of the turn, by directory."""
         self.changes: dict[str, Change] = {}
+        self.is_over = False
+        """True when the agent has answered: what the user does to the files since is no part of `changes`."""
+        self.recording: Collection[str] = ()
+        """The paths of the changes whose records are being stored."""
 
     @classmethod
     def left(cls, key: int, agent: str, directory: str) -> TurnLog:
@@ -169,7 +173,7 @@ class Ledger:
         """
         turns = self.logs_of(verdict.sessions)
         for one in self.changes(path):
-            if not _is_at(one, before):
+            if not one.is_at(before):
                 await self.load_texts(one)
                 one.apply_user(before if one.text is None else await self.with_text(path, before, one.encoding))
         entry = self.entries.get(path)
@@ -228,9 +232,12 @@ class Ledger:
         other.rebase(ABSENT)
         self.publish(other.path)
 
-    async def apply_user(self, path: str, after: Content) -> None:
-        """Enter that the user changed a file to `after`; users' changes are not reviewed."""
-        for change in self.changes(path):
+    async def apply_user(self, path: str, after: Content, *, found: bool = False) -> None:
+        """Enter that the user changed a file to `after`; users' changes are not reviewed.
+
+        `found`: a look has found that on disk. It may have been done during a turn that is over.
+        """
+        for change in self.changes(path, lasting=not found):
             await self.load_texts(change)
             if change.text is not None and after.text is None:
                 after = await self.with_text(path, after, change.encoding)
@@ -246,11 +253,19 @@ class Ledger:
             if verdict.by == "user" and change.base is not None:
                 change.base = change.base.with_mode(now)
 
-    def changes(self, path: str) -> list[Change]:
-        """Return all recorded changes of the file: the one under review, and those of turns."""
+    def changes(self, path: str, *, lasting: bool = False) -> list[Change]:
+        """Return all recorded changes of the file: the one under review, and those of turns.
+
+        `lasting`: without those of turns that are over, which what the user does from now on is no part of.
+        """
         entry = self.entries.get(path)
         found: list[Change] = [] if entry is None else [entry]
-        return found + [turn.changes[path] for turn in self.logs if path in turn.changes]
+        turns = (turn for turn in self.logs if path in turn.changes and not (lasting and turn.is_over))
+        return found + [turn.changes[path] for turn in turns]
+
+    def is_in_turn(self, path: str) -> bool:
+        """Return whether a turn that is not recorded yet has changed the file."""
+        return any(path in turn.changes or path in turn.recording for turn in self.logs)
 
     async def load_texts(self, change: Change) -> None:
         """Load the texts of a change; if they are lost, it is reviewed as a whole."""
@@ -382,12 +397,3 @@ class Ledger:
                 self._publish(
                     events.FileChanged(session=turn.session, path=path, by="user", operation=operation, why=why)
                 )
-
-
-def _is_at(entry: Change, content: Content) -> bool:
-    """Return whether the change's present content is `content`, as far as that is known."""
-    if (entry.current is None) != (content.blob is None):
-        return False
-    if entry.text is not None and content.text is not None:
-        return entry.text.current == content.text
-    return entry.current is None or content.blob is None or entry.current.oid == content.blob.oid

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 import anyio.to_thread
 import msgspec
 
 from acp_nvim.evidence.evidence import Evidence, Observation, Verdict
-from acp_nvim.file_time import last_change
+from acp_nvim.file_time import is_real_directory, last_change
 from acp_nvim.review.change import Change, Entry
 from acp_nvim.review.contents import ABSENT, Content, is_stored
 from acp_nvim.review.disk_changes import DiskChanges
 from acp_nvim.review.ledger import Ledger
+from acp_nvim.review.obstacles import first_file
 from acp_nvim.snapshots.birth import born
 from acp_nvim.snapshots.directories import CLOCK_NS
-from acp_nvim.snapshots.renames import Moves, Renames, after, ordered
+from acp_nvim.snapshots.renames import Moves, Naming, Renames, grouped, is_directory, naming, ordered
 from acp_nvim.snapshots.snapshot import Blob, Changed, DirectoryMove
 from acp_nvim.workspace.open_files import OpenFiles
 
@@ -54,23 +55,40 @@ class MovedDirectories:
         renames.found = ()
         rows = [_present(one, renames, count) for one in found]
         moves = ordered(one.moved for one in rows if one.moved is not None)
-        moves = [one for one in moves if not self._had_files(one.new, moves)]
+        kept = {one.moved.new for one in rows if one.moved is not None and one.moved.old == one.moved.new}
+        moves = [one for one in moves if one.new in kept or not self._had_files(one.new, moves)]
         if moves:
             await self._enter(moves, rows)
             renames.found = moves
-        taken = {after(one.was, moves) for one in rows if one.is_renamed and one.was is not None}
+        renamed = naming(moves)
+        taken = {renamed(one.was) for one in rows if one.is_renamed and one.was is not None}
         return await anyio.to_thread.run_sync(
-            lambda: [change for one in rows for change in self._in_place(one, moves, taken)]
+            lambda: [change for one in rows for change in self._in_place(one, renamed, taken)]
         )
 
-    async def prune(self, root: str) -> None:
-        """End the review of renamed directories below `root` that are gone: their files are deleted."""
+    async def missing(self, root: str) -> list[str]:
+        """Return the paths of renamed directories below `root`, as they are under review, that are not there."""
         top = root.rstrip(os.sep) + os.sep
-        for path in [path for path, one in self._ledger.entries.items() if one.is_directory and path.startswith(top)]:
-            if not await anyio.to_thread.run_sync(_is_directory, path):
-                entry = self._ledger.entries.get(path)
-                if entry is not None and entry.old_path is not None:
-                    self.moved([DirectoryMove(path.rstrip(os.sep), entry.old_path.rstrip(os.sep))], {})
+        known = [path for path, one in self._ledger.entries.items() if one.is_directory and path.startswith(top)]
+        return await anyio.to_thread.run_sync(lambda: [path for path in known if not is_real_directory(path)])
+
+    async def prune(self, gone: Sequence[str]) -> None:
+        """End the review of renamed directories that were `missing` before the last scan: their files are deleted."""
+        for path in gone:
+            entry = self._ledger.entries.get(path)
+            if entry is None or await anyio.to_thread.run_sync(is_real_directory, path):
+                continue
+            if entry.old_path in self._ledger.entries:  # another directory has that name now
+                self._forget(path)
+            elif entry.old_path is not None:
+                self.moved([DirectoryMove(path.rstrip(os.sep), entry.old_path.rstrip(os.sep))], {})
+
+    def _forget(self, path: str) -> None:
+        """End the review of the rename of a directory; what was in it keeps its names."""
+        for turn in self._ledger.logs:
+            turn.changes.pop(path, None)
+        del self._ledger.entries[path]
+        self._ledger.leave(path)
 
     def moved(self, moves: Moves, verdicts: Mapping[DirectoryMove, Verdict]) -> None:
         """Enter renames that the plugin has made for the user; those with a verdict are an agent's, as they were."""
@@ -83,38 +101,51 @@ class MovedDirectories:
     async def _enter(self, moves: Moves, rows: Sequence[_Row]) -> None:
         seen = {one: await self._observe(one, rows) for one in moves}
         verdicts = {one: await self._evidence.judge(seen[one]) for one in moves}
+        for group in grouped(moves):  # who has made only half of an exchange?
+            doubtful = [verdicts[one] for one in group if verdicts[one].by == "unknown"]
+            verdicts |= dict.fromkeys(group, doubtful[0]) if doubtful else {}
         made = {one: await self._disk.made(one.new) for one in moves}
+        names = {name for change in self._changes() for name in change.made}.union(*made.values())
+        brought = await anyio.to_thread.run_sync(self._brought, moves, names)
         async with self._files.alone(*below(self._ledger, [path for one in moves for path in (one.old, one.new)])):
-            await anyio.to_thread.run_sync(self._unmake, moves)
+            self._unmake(moves, brought)
             follow(self._ledger, moves)
             for one in moves:
-                self._note(one, verdicts[one], seen[one], made[one])
+                self._note(one, verdicts[one], seen[one], [name for name in made[one] if name not in brought])
         for one in moves:
             await self._files.editor.file_moved(one.old + os.sep, one.new + os.sep)
             self._disk.announce(one.new + os.sep, verdicts[one])
 
-    def _unmake(self, moves: Moves) -> None:
-        """Forget that directories were made for a file that was noticed before: they have come by these renames."""
-        old, new = tuple(one.old + os.sep for one in moves), tuple(one.new + os.sep for one in moves)
+    def _brought(self, moves: Moves, names: Iterable[str]) -> set[str]:
+        """Return those of these directories that have come by these renames. Blocks."""
+        new, found = tuple(one.new + os.sep for one in moves), set[str]()
+        for name in names:
+            if (name + os.sep).startswith(new):
+                birth = born(os.fsencode(name))
+                if birth is None or birth <= self._disk.scans.since(name) + CLOCK_NS:
+                    found.add(name)
+        return found
 
-        def has_come(directory: str) -> bool:
-            name = directory + os.sep
-            if name.startswith(old) or not name.startswith(new):
-                return False
-            birth = born(os.fsencode(directory))
-            return birth is None or birth <= self._disk.scans.since(directory) + CLOCK_NS
-
+    def _changes(self) -> list[Change]:
         changes: list[Change] = [*self._ledger.entries.values()]
         for turn in self._ledger.logs:
             changes += turn.changes.values()
-        for change in changes:
-            change.made = [one for one in change.made if not has_come(one)]
+        return changes
+
+    def _unmake(self, moves: Moves, brought: Collection[str]) -> None:
+        """Forget that directories were made for a file that was noticed before the scan: the renames brought them."""
+        old = tuple(one.old + os.sep for one in moves)
+        for change in self._changes():
+            change.made = [one for one in change.made if (one + os.sep).startswith(old) or one not in brought]
 
     async def _observe(self, move: DirectoryMove, rows: Sequence[_Row]) -> Observation:
         """Observe a file of the directory, as changed when the directory was."""
-        files = [one for one in rows if one.moved is not None and one.moved.new == move.new]
-        file = next((one for one in files if one.before == one.after), files[0])
-        seen = await self._disk.observe(file.path, ABSENT, Content(file.after))
+        moved = [one for one in rows if one.moved is not None and one.after is not None]
+        files = [one for one in moved if one.moved is not None and one.moved.new == move.new] or moved
+        one = next((one for one in files if one.before == one.after), next(iter(files), None))
+        path = one.path if one is not None else await anyio.to_thread.run_sync(lambda: first_file(move.new) or move.new)
+        now = one.after if one is not None else await self._disk.blob(path)
+        seen = await self._disk.observe(path, ABSENT, Content(now))
         time = await self._disk.change_time(os.path.join(move.new, ""))
         changed = time.time if time.other is None else time.other
         return msgspec.structs.replace(seen, changed=changed, earliest=seen.since, other=None)
@@ -141,13 +172,14 @@ class MovedDirectories:
         """Return whether files are known that were in a directory of that name: it was another one."""
         known = (change for path in below(self._ledger, [new]) for change in self._ledger.changes(path))
         had = (one.path for one in known if one.base is not None and one.old_path is None)
-        return any(after(path, moves) == path for path in had)
+        renamed = naming(moves)
+        return any(renamed(path) == path for path in had)
 
-    def _in_place(self, row: _Row, moves: Moves, taken: Collection[str]) -> list[Changed]:
+    def _in_place(self, row: _Row, renamed: Naming, taken: Collection[str]) -> list[Changed]:
         """Return the changes of a file but for those of its directories."""
         if row.was is None:
-            return [Changed(row.path, None, row.after)]
-        was = after(row.was, moves)
+            return [] if is_directory(row.path) else [Changed(row.path, None, row.after)]
+        was = renamed(row.was)
         if row.after is None:
             return [Changed(was, row.before, None)]
         if was == row.path:
@@ -175,11 +207,12 @@ def below(ledger: Ledger, directories: Sequence[str]) -> list[str]:
 
 def follow(ledger: Ledger, moves: Moves) -> None:
     """Let everything that is known of files follow renames of directories."""
-    ledger.accounted = {after(path, moves): blob for path, blob in ledger.accounted.items()}
-    ledger.past.follow(moves)
+    renamed = naming(moves)
+    ledger.accounted = {renamed(path): blob for path, blob in ledger.accounted.items()}
+    ledger.past.follow(renamed)
     for turn in ledger.logs:
-        _place(ledger, turn.changes, {path: one for path, one in turn.changes.items() if one.follow(moves)})
-    moved = {path: one for path, one in ledger.entries.items() if one.follow(moves)}
+        _place(ledger, turn.changes, {path: one for path, one in turn.changes.items() if one.follow(renamed)})
+    moved = {path: one for path, one in ledger.entries.items() if one.follow(renamed)}
     _place(ledger, ledger.entries, moved)
     for path in moved:
         if path not in ledger.entries:
@@ -233,7 +266,3 @@ def _present(one: Changed, renames: Renames, count: int) -> _Row:
         old, new = renames.now(moved.old + os.sep), renames.now(moved.new + os.sep, count)
         moved = DirectoryMove(old.rstrip(os.sep), new.rstrip(os.sep))
     return _Row(renames.now(one.path, count), was, one.before, one.after, moved, one.old_path is not None)
-
-
-def _is_directory(path: str) -> bool:
-    return os.path.isdir(path) and not os.path.islink(path.rstrip(os.sep))

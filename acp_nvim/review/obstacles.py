@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import takewhile
 
 from acp_nvim.evidence.evidence import is_proven
+from acp_nvim.file_time import is_real_directory
 from acp_nvim.review.change import Entry
 from acp_nvim.workspace.refusals import InTheWayError
 
@@ -18,7 +19,7 @@ def make_way(path: str) -> None:
     Raises `InTheWayError` if anything else than a file is there, or something else than a directory above it.
     """
     check_above(path)
-    if not _is_real_directory(path):
+    if not is_real_directory(path):
         return
     found = first_file(path)
     if found is not None:
@@ -32,7 +33,7 @@ def make_way(path: str) -> None:
 def check_above(path: str) -> None:
     """Raise `InTheWayError` if something above `path` is no directory. Blocks."""
     above = _nearest(os.path.dirname(path))
-    if not _is_real_directory(above):
+    if not is_real_directory(above):
         what = "a symbolic link" if os.path.islink(above) else "a file"
         raise InTheWayError(
             f"{path} was left as it is: {above} is {what} now, not a directory. Keep or reject it first, or move it"
@@ -95,10 +96,6 @@ def _nearest(path: str) -> str:
     return path
 
 
-def _is_real_directory(path: str) -> bool:
-    return os.path.isdir(path) and not os.path.islink(path)
-
-
 def in_order(entries: Sequence[Entry]) -> list[Entry]:
     """Return the entries in an order in which most of them can be rejected.
 
@@ -107,7 +104,7 @@ def in_order(entries: Sequence[Entry]) -> list[Entry]:
     deepest = sorted(entries, key=lambda one: one.path, reverse=True)
     new = [one for one in deepest if _is_new(one) and not one.is_directory]
     directories = sorted((one for one in deepest if one.is_directory), key=lambda one: -one.path.count(os.sep))
-    others = [one for one in entries if one not in new and not one.is_directory]
+    others = [one for one in entries if not _is_new(one) and not one.is_directory]
     return [*new, *sorted(others, key=lambda one: one.current is None), *directories]
 
 
@@ -133,7 +130,7 @@ def is_in_way(other: Entry, entry: Entry, place: str) -> bool:
 
 def check_covered(place: str, paths: Sequence[str]) -> None:
     """Raise `InTheWayError` if anything is at `place`, or below it, but these files and renamed directories. Blocks."""
-    if os.path.islink(place) or not os.path.isdir(place) or place + os.sep in paths:
+    if not is_real_directory(place) or place + os.sep in paths:
         return
     for where, names, files in os.walk(place):
         names[:] = [name for name in names if os.path.join(where, name, "") not in paths]

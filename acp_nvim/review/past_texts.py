@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from acp_nvim.review.change import Entry
-from acp_nvim.snapshots.renames import Moves
+from acp_nvim.snapshots.renames import Naming
 
 MAX_PAST_TEXTS: Final = 200
 """Files whose earlier texts are kept after their review, for buffers that are loaded again."""
@@ -30,10 +30,10 @@ class PastTexts:
         while len(self._entries) > self._count or sum(size for _, size in self._entries.values()) > self._max_bytes:
             self._entries.pop(next(iter(self._entries)))
 
-    def follow(self, moves: Moves) -> None:
+    def follow(self, renamed: Naming) -> None:
         """Let renames of directories give the files their names."""
         for entry, size in [self._entries.pop(path) for path in list(self._entries)]:
-            entry.follow(moves)
+            entry.follow(renamed)
             self._entries[entry.path] = entry, size
 
     def take(self, path: str) -> Entry | None:

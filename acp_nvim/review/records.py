@@ -46,9 +46,13 @@ class ChangeRecord(msgspec.Struct, frozen=True):
     review: ReviewState | None = None
     """The review that this change ended, if it was a rejection."""
     made: list[str] = []
-    """See `Change.made`."""
+    """Directories that were created with the file."""
     joins: bool = False
     """True for the rename of a directory that was made at once with the one before it."""
+    in_turn: bool = False
+    """True if it was rejected or restored before a turn was recorded that had changed it: the record of the turn, if
+    there is one, is undone without this one.
+    """
 
     def blobs(self) -> list[Blob | None]:
         """Return the contents that the record names."""

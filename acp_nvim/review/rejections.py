@@ -13,7 +13,7 @@ from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.apply import rename
 from acp_nvim.review.change import Entry, hunk_rejection, rejection
 from acp_nvim.review.contents import ABSENT, NEW_FILE, Content
-from acp_nvim.review.directory_renames import DirectoryRenames, check_moves, moves_back
+from acp_nvim.review.directory_renames import DirectoryRenames, check_moves, moves_back, named_at_once
 from acp_nvim.review.entry_files import EntryFiles
 from acp_nvim.review.obstacles import check_covered, check_way, in_order, is_in_way, missing_above, place_of
 from acp_nvim.review.records import ChangeRecord
@@ -130,7 +130,7 @@ class Rejections:
         moves = moves_back(group)
         await anyio.to_thread.run_sync(check_moves, moves)
         records = [change for one in group for change in await self._records(one, undo_log)]
-        await undo_log.store([msgspec.structs.replace(one, joins=one is not records[0]) for one in records])
+        await undo_log.store(named_at_once(records, moves))
         await self._directories.rename(moves)
         for one, move in zip(group, moves, strict=True):
             await self._remove_emptied(move.old, one)
@@ -149,7 +149,7 @@ class Rejections:
         """Return False if the file was changed meanwhile."""
         if not await self._own.write(entry, wanted):
             return False
-        for change in self._ledger.changes(entry.path):
+        for change in self._ledger.changes(entry.path, lasting=True):
             if change is not entry:
                 change.apply_user(wanted)  # the turn no longer changes that
         entry.apply_agent(wanted)
@@ -183,7 +183,7 @@ class Rejections:
         if not entry.is_over:
             self._ledger.publish(old_path)  # before the review of the new name ends
         await self._ledger.apply_user(path, ABSENT)  # ends the change of the turn
-        for change in self._ledger.changes(old_path):
+        for change in self._ledger.changes(old_path, lasting=True):
             if change is not entry:
                 await self._ledger.load_texts(change)
                 change.apply_user(self._own.now(entry))

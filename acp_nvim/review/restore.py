@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 
 import anyio.to_thread
-import msgspec
 
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.checkpoint_views import checkpoint_views
-from acp_nvim.review.directory_renames import DirectoryRenames, are_made, check_moves
+from acp_nvim.review.directory_renames import DirectoryRenames, are_made, check_moves, named_at_once
 from acp_nvim.review.progress import Progress, Steps
 from acp_nvim.review.records import ChangeRecord
 from acp_nvim.review.restore_selection import DirectoryUndo, Selection, select
@@ -17,6 +17,7 @@ from acp_nvim.review.restore_steps import RestoreSteps
 from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.review.undo_log import UndoLog
 from acp_nvim.review.workspace import Workspace
+from acp_nvim.snapshots.renames import back
 from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.ui.review_events import CheckpointView, PlannedFile, Restored, RestorePlan
 from acp_nvim.workspace.open_files import OpenFiles
@@ -69,7 +70,7 @@ class Restoring:
         for one in [one for group in selection.groups for one in group.undos]:
             files.append(PlannedFile(one.path, "rename", old_path=one.old_path))
             patches.append(one.patch(workspace.root))
-        return RestorePlan(id=checkpoint_id, files=files, patch="".join(patches), left=selection.left)
+        return RestorePlan(id=checkpoint_id, files=files, patch="".join(patches), left=[*selection.left.values()])
 
     async def restore(self, workspace: Workspace, checkpoint_id: str, force: bool) -> Restored:
         """Restore all files that can be restored, and return what was done; failures of single files are reported."""
@@ -78,8 +79,10 @@ class Restoring:
         except LookupError as error:
             problem = f"Nothing was changed: {error}"
             return Restored(id=checkpoint_id, undo_id="", files=[], conflicts=[], problem=problem)
-        undo_log = UndoLog("restore", lambda path: workspace, selection.prompt, selection.undoes)  # as the turns are
-        done = Restored(id=checkpoint_id, undo_id="", files=[], conflicts=[], left=selection.left)
+        undo_log = UndoLog(  # as the turns are
+            "restore", lambda path: workspace, self._ledger.is_in_turn, selection.prompt, selection.undoes
+        )
+        done = Restored(id=checkpoint_id, undo_id="", files=[], conflicts=[], left=[*selection.left.values()])
         problems: list[str] = []
         with self._progress.shown("restoring") as steps:
             steps.begin("restoring", selection.count)
@@ -135,7 +138,7 @@ class Restoring:
         return []
 
     async def _rename(self, group: Sequence[DirectoryUndo], undo_log: UndoLog) -> None:
-        moves = [one.move for one in group]
+        moves = back([one.undone for one in group])
         if await anyio.to_thread.run_sync(are_made, moves):
             return
         await anyio.to_thread.run_sync(check_moves, moves)
@@ -143,13 +146,13 @@ class Restoring:
         for one in group:
             entry = self._ledger.entries.get(one.old_path)
             review = None if entry is None or entry.is_over else entry.review_state()
-            record = ChangeRecord(one.path, None, None, old_path=one.old_path, operation="rename", review=review)
-            records.append(msgspec.structs.replace(record, joins=bool(records)))
-        await undo_log.store(records)
-        verdicts = {one.move: one.review.verdict for one in group if one.review is not None}
+            records.append(ChangeRecord(one.path, None, None, old_path=one.old_path, operation="rename", review=review))
+        await undo_log.store(named_at_once(records, moves))
+        pairs = list(zip(group, moves, strict=True))
+        verdicts = {move: one.review.verdict for one, move in pairs if one.review is not None}
         await self._directories.rename(moves, verdicts)
-        for one in group:
-            entry = self._ledger.entries.get(one.path)
+        for one, move in pairs:
+            entry = self._ledger.entries.get(move.new + os.sep)
             if entry is not None and one.review is not None:
                 entry.sessions, entry.made = set(one.review.sessions), one.made
                 self._ledger.publish(entry.path)

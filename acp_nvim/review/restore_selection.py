@@ -12,7 +12,7 @@ from acp_nvim.evidence.evidence import is_proven
 from acp_nvim.review.records import ChangeRecord, ReviewState
 from acp_nvim.review.storage import Checkpoint
 from acp_nvim.review.workspace import Workspace
-from acp_nvim.snapshots.renames import Moves, after, is_directory, name_after
+from acp_nvim.snapshots.renames import Moves, after, back, is_directory, name_after, naming, ordered
 from acp_nvim.snapshots.snapshot import DirectoryMove
 from acp_nvim.ui.review_events import LeftFile
 
@@ -26,9 +26,9 @@ class DirectoryUndo(msgspec.Struct, frozen=True):
     made: list[str]
 
     @property
-    def move(self) -> DirectoryMove:
-        """The rename that undoes the one that is undone."""
-        return DirectoryMove(self.old_path.rstrip(os.sep), self.path.rstrip(os.sep))
+    def undone(self) -> DirectoryMove:
+        """The rename that is undone, by the names of the record."""
+        return DirectoryMove(self.path.rstrip(os.sep), self.old_path.rstrip(os.sep))
 
     def patch(self, root: str) -> str:
         """Return the rename as lines of a diff, with paths relative to `root`."""
@@ -57,7 +57,7 @@ class Selection(msgspec.Struct):
     records: dict[str, list[ChangeRecord]] = {}
     groups: list[Group] = []
     made: set[str] = set()
-    left: list[LeftFile] = []
+    left: dict[str, LeftFile] = {}
 
     @property
     def count(self) -> int:
@@ -67,15 +67,16 @@ class Selection(msgspec.Struct):
     def take_files(self) -> list[tuple[str, list[ChangeRecord]]]:
         """Remove and return the files: first those that are to be removed, the inner ones before the outer ones."""
         files, self.records = self.records, {}
-        new = sorted((path for path in files if files[path][-1].before is None), reverse=True)
-        return [(path, files[path]) for path in (*new, *(path for path in files if path not in new))]
+        new = sorted((path for path, records in files.items() if records[-1].before is None), reverse=True)
+        return [(path, files[path]) for path in dict.fromkeys((*new, *files))]
 
     def renamed(self) -> None:
         """Give the rest the names that it has after the first group was renamed, and add the files of the group."""
         group = self.groups.pop(0)
-        moves = [one.move for one in group.undos]
-        self.records = {after(path, moves): records for path, records in self.records.items()}
-        self.made = {after(path + os.sep, moves).rstrip(os.sep) for path in self.made}
+        moves = ordered(back(group.moves))
+        renamed = naming(moves)
+        self.records = {renamed(path): records for path, records in self.records.items()}
+        self.made = {renamed(path + os.sep).rstrip(os.sep) for path in self.made}
         for path, records in group.records.items():
             self.records.setdefault(path, []).extend(records)
 
@@ -88,6 +89,8 @@ async def select(workspace: Workspace, checkpoint_id: str, force: bool) -> Selec
     selecting = _Selecting(Selection(chosen.prompt, None if is_turn else checkpoint_id))
     for one in since if is_turn else [chosen]:
         for changes in reversed(_at_once(one.changes)):
+            if is_turn and any(change.in_turn for change in changes):
+                continue  # undone with the record of that turn
             is_undone = one.kind != "turn" or all(is_proven(change.by, force) for change in changes)
             selecting.add(changes, is_undone)
     return selecting.selection
@@ -119,15 +122,15 @@ class _Selecting:
         if is_undone:
             self.selection.made |= {self._now(path + os.sep).rstrip(os.sep) for one in changes for path in one.made}
         else:
-            known = {one.path for one in self.selection.left}
-            self.selection.left += [LeftFile(one.path, one.by, one.why) for one in changes if one.path not in known]
+            for one in changes:
+                self.selection.left.setdefault(one.path, LeftFile(one.path, one.by, one.why))
 
     def _add_directories(self, changes: Sequence[ChangeRecord], is_undone: bool) -> bool:
         undos = [DirectoryUndo(one.old_path or one.path, one.path, one.review, one.made) for one in changes]
-        moves = [DirectoryMove(one.move.new, one.move.old) for one in undos]
+        moves = [one.undone for one in undos]
         is_undone = is_undone and all(after(one.path, kept) == one.path for one in changes for kept in self._kept)
         groups = self.selection.groups
-        if is_undone and groups and set(groups[-1].moves) == {one.move for one in undos}:
+        if is_undone and groups and _names(groups[-1].moves) == _names(ordered(back(moves))):
             self._newer.remove(groups.pop())  # the one before it has undone that
             return True
         group = Group(undos, moves)
@@ -143,7 +146,7 @@ class _Selecting:
         if review is not None and review.old_path is not None:
             old_path = review.old_path
             for group in self._newer:
-                old_path = name_after(old_path, group.moves)
+                old_path = name_after(old_path, naming(group.moves))
             review = msgspec.structs.replace(review, old_path=old_path)
         path, records = change.path, self.selection.records
         for group in self._newer:
@@ -163,6 +166,10 @@ class _Selecting:
         return path
 
 
+def _names(moves: Moves) -> set[tuple[str, str]]:
+    return {(one.old, one.new) for one in moves}
+
+
 def _at_once(changes: Sequence[ChangeRecord]) -> list[list[ChangeRecord]]:
     """Return the changes one by one, but those together that were made at once."""
     groups: list[list[ChangeRecord]] = []
@@ -177,6 +184,7 @@ def _at_once(changes: Sequence[ChangeRecord]) -> list[list[ChangeRecord]]:
 def _add(newer: list[ChangeRecord], older: ChangeRecord) -> None:
     """Append a change; join it with the next newer one if that directly follows it, which saves a merge."""
     if newer and newer[-1].before == older.after and newer[-1].review is None:
-        newer[-1] = msgspec.structs.replace(newer[-1], before=older.before)
+        made = [*newer[-1].made, *older.made]
+        newer[-1] = msgspec.structs.replace(newer[-1], before=older.before, review=older.review, made=made)
     else:
         newer.append(older)

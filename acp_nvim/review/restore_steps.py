@@ -21,7 +21,8 @@ from acp_nvim.workspace.refusals import FileRefusedError
 class Step(msgspec.Struct, frozen=True):
     """The restore of one file: `was` becomes `wanted`, unless there is a `conflict`; `why` explains the conflict.
 
-    `review` is the review that a rejection ended and that this restore reopens; `made` as in `Change.made`.
+    `review` is the review that a rejection ended and that this restore reopens; `made` as in `Change.made`, `in_turn`
+    as in `ChangeRecord`.
     """
 
     path: str
@@ -31,6 +32,7 @@ class Step(msgspec.Struct, frozen=True):
     why: str | None = None
     review: ReviewState | None = None
     made: list[str] = []
+    in_turn: bool = False
 
 
 class RestoreSteps:
@@ -62,7 +64,8 @@ class RestoreSteps:
                 return Step(path, was, before, conflict, merged)
             now, review = merged, record.review
         is_same = _same(was, now) and not _has_other_mode(was, now)
-        return None if is_same else Step(path, was, now, review=review, made=made)
+        in_turn = any(record.in_turn for record in records)
+        return None if is_same else Step(path, was, now, review=review, made=made, in_turn=in_turn)
 
     async def _current(self, path: str) -> Content:
         """Return the content of the file's buffer, else the content on disk."""
@@ -85,10 +88,12 @@ class RestoreSteps:
         await undo_log.store([msgspec.structs.replace(record_of(change, contents), review=review)])
         if not await write_content(self._files, contents, path, step.was, step.wanted):
             return False
-        if step.review is None:
-            await self._ledger.apply_user(path, step.wanted)
-        else:
+        await self._enter_in_turns(step)
+        if step.review is not None:
             await self._reopen_review(step, step.review)
+        elif (entry := self._ledger.entries.get(path)) is not None:
+            await self._ledger.load_texts(entry)
+            entry.apply_user(await self._ledger.with_text(path, step.wanted, entry.encoding))
         self._ledger.set_on_disk(path, self._tracker.disk.written(path, step.wanted.blob))
         entry = self._ledger.entries.get(path)
         if entry is not None:
@@ -97,18 +102,26 @@ class RestoreSteps:
             self._ledger.publish(path)
         return True
 
+    async def _enter_in_turns(self, step: Step) -> None:
+        """Enter what was restored in the changes of running turns: as theirs again, where a rejection took it away."""
+        entry = self._ledger.entries.get(step.path)
+        is_whole = step.was.blob is None or step.wanted.blob is None  # else it is known which lines are the agent's
+        for change in self._ledger.changes(step.path, lasting=True):
+            if change is not entry:
+                await self._ledger.load_texts(change)
+                wanted = await self._ledger.with_text(step.path, step.wanted, change.encoding)
+                enter = change.apply_agent if step.in_turn and is_whole else change.apply_user
+                enter(wanted)
+
     async def _reopen_review(self, step: Step, before: ReviewState) -> None:
         """Put a change that a rejection took out of the review under review again; the present content is its base."""
         path = step.path
         entry = None if before.old_path is not None else self._ledger.entries.get(path)
-        for change in self._ledger.changes(path):
-            await self._ledger.load_texts(change)
-            if change is not entry:
-                change.apply_user(await self._ledger.with_text(path, step.wanted, change.encoding))
         if entry is None:
             base = step.was if before.old_path is None else Content(before.base)
             entry = Entry(path, await self._ledger.with_text(path, base, None), before.old_path)
             self._ledger.entries[path] = entry
+        await self._ledger.load_texts(entry)
         entry.verdict, entry.made = before.verdict, step.made
         entry.apply_agent(await self._ledger.with_text(path, step.wanted, None))
         entry.sessions |= set(before.sessions)

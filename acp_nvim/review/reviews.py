@@ -173,7 +173,11 @@ class Reviews:
             return None
         session = turn.session if turn.session > 0 else None
         made = Checkpoint(kind="turn", agent=turn.agent, prompt=turn.prompt, changes=done, session=session)
-        await workspace.add(made)
+        turn.recording = {one.path for one in done}
+        try:
+            await workspace.add(made)
+        finally:
+            turn.recording = ()
         self._tasks.spawn(self._clean_after_turn, workspace)
         return made
 
@@ -215,7 +219,7 @@ class Reviews:
                 await workspace.scanner.scan()
             except SnapshotError as error:
                 log.warning("it is not known where files of %s are: %s", workspace.root, error)
-                await tracker.directories.prune(workspace.root)
+                await tracker.directories.prune(await tracker.directories.missing(workspace.root))
         for path in missing:
             await tracker.gone(path)
 

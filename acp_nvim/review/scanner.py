@@ -61,6 +61,7 @@ class Scanner:
         """Pass all changes to the tracker. Raises `SnapshotError`; then the next scan finds those changes, too."""
         async with self._lock:
             renamed = self.renames.count
+            gone = await self._tracker.directories.missing(self.shadow.root)
             now = await self.shadow.take(self._began())
             with anyio.CancelScope(shield=True):  # changes that were found are entered
                 last, prompt_sent, self._first_prompt = self.last, self._first_prompt, None
@@ -69,7 +70,7 @@ class Scanner:
                 if last is not None:
                     changed = await self._changes(last, now)
                     await self._tracker.scanned(changed, renames=self.renames, count=renamed)
-                    await self._tracker.directories.prune(self.shadow.root)
+                    await self._tracker.directories.prune(gone)
                     await self._tracker.scanned(await self._others(changed, last, now))
                     await self._tracker.disk.rejudge(self.shadow.root, self._git)
                 self.renames.forget(renamed)

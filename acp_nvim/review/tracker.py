@@ -11,7 +11,7 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.evidence.evidence import Evidence, Verdict
-from acp_nvim.file_time import is_behind_link
+from acp_nvim.file_time import is_behind_link, is_real_directory
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.change import Entry
 from acp_nvim.review.contents import ABSENT, Content
@@ -194,7 +194,7 @@ class ChangeTracker:
                 await self.read_buffer(edit.path)  # this calls `buffer_read`
                 return
             is_other = False
-            for change in self.ledger.changes(edit.path):
+            for change in self.ledger.changes(edit.path, lasting=True):
                 await self.ledger.load_texts(change)
                 if change.text is not None:
                     is_other |= change.text.apply_user_lines(edit.first, edit.count, edit.lines)
@@ -376,7 +376,7 @@ class ChangeTracker:
         entry = self.ledger.entries.get(path)
         if entry is None or (entry.on_disk is None and not entry.is_directory):
             return False
-        is_there = os.path.isdir(path) and not os.path.islink(path.rstrip(os.sep))
+        is_there = is_real_directory(path)
         if is_there or entry.is_directory:
             return is_there != entry.is_directory
         return not os.path.lexists(path) or is_behind_link(path)

@@ -19,6 +19,8 @@ from acp_nvim.workspace.regular_files import system_words
 class UndoLog:
     """The checkpoints of one rejection or restore: one in each workspace with changed files.
 
+    `is_in_turn` tells whether a turn that is not recorded yet has changed a path.
+
     They are on the disk before the files are changed, so that a kill at any moment loses nothing. A record of a change
     that was not made does no harm: its undo finds the file unchanged.
     """
@@ -27,6 +29,7 @@ class UndoLog:
         self,
         kind: CheckpointKind,
         workspace_of: Callable[[str], Workspace],
+        is_in_turn: Callable[[str], bool],
         prompt: str = "",
         undoes: str | None = None,
     ) -> None:
@@ -34,6 +37,7 @@ class UndoLog:
         self._prompt = prompt
         self._undoes = undoes
         self._workspace_of = workspace_of
+        self._is_in_turn = is_in_turn
         self._made: dict[str, Checkpoint] = {}
         self._stored: dict[str, ChangeRecord] = {}  # by path, as thousands are looked up
 
@@ -56,6 +60,7 @@ class UndoLog:
 
         Raises `FileRefusedError` if the old or the new content cannot be stored: then they must not be made.
         """
+        changes = [msgspec.structs.replace(one, in_turn=self._began_in_turn(one)) for one in changes]
         new = [change for change in changes if is_directory(change.path) or self._stored.get(change.path) != change]
         by_root: dict[str, list[ChangeRecord]] = {}
         for change in new:
@@ -89,6 +94,12 @@ class UndoLog:
         await workspace.checkpoints.add(made)
         self._made[workspace.root] = whole
         self._stored |= {change.path: change for change in changes}
+
+    def _began_in_turn(self, change: ChangeRecord) -> bool:
+        known = self._stored.get(change.path)
+        return (known is not None and known.in_turn) or any(
+            self._is_in_turn(path) for path in (change.path, change.old_path) if path is not None
+        )
 
     def _checkpoint(self, changes: Sequence[ChangeRecord]) -> Checkpoint:
         return Checkpoint(kind=self._kind, agent="", prompt=self._prompt, changes=list(changes), undoes=self._undoes)

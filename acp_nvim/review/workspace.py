@@ -340,11 +340,11 @@ class Workspaces:
         return self.looked.get(path, 0) if self.is_outside(path) else self.of(path).scanner.since
 
     def change_time(self, path: str) -> ChangeTime:
-        """See `LastScans`."""
+        """Return when the file was changed; see `LastScans`. Blocks."""
         return self.of(path).scanner.change_time(path, self.since(path))
 
     def made(self, path: str) -> list[str]:
-        """See `LastScans`."""
+        """Return the new directories above the file; see `LastScans`. Blocks."""
         return self.of(path).scanner.made(path)
 
     async def save(self, ledger: Ledger, evidence: str) -> None:

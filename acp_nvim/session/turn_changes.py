@@ -166,6 +166,7 @@ class TurnChanges:
         self.log.prompt = prompt
         self.log.began = self._looks.last_snapshots()
         self.log.active = self._takes_calls = True
+        self.log.is_over = False
         self.work.turn_began(now())
         for directory in self._roots.outermost:
             self.tasks.spawn(self.reviews.workspaces.at(directory).git.look)
@@ -201,6 +202,7 @@ class TurnChanges:
 
     def end(self, goes_on: bool) -> None:
         """End the turn and make its checkpoint; `goes_on`: the agent still works in the background."""
+        self.log.is_over = not goes_on
         if not goes_on:
             self.work.turn_ended(time.time_ns())
         self._note_git()

@@ -11,22 +11,23 @@ import anyio
 import msgspec
 
 from acp_nvim.limits import COMPARE_SECONDS
-from acp_nvim.snapshots.directories import (
-    CLOCK_NS,
-    Directories,
-    Move,
-    find_origins,
-    inode_at,
-    move_of,
-    moved_files,
-    parents,
-)
+from acp_nvim.snapshots.directories import CLOCK_NS, Directories, inode_at, parents
 from acp_nvim.snapshots.found_files import SecretFiles
 from acp_nvim.snapshots.newness import with_unknown
 from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, LEFT_OUT, TreeEditor, TreeEntry
 from acp_nvim.snapshots.permissions import PermissionTable, different, has_same_usual, with_numbers
+from acp_nvim.snapshots.renames import Move, exchanged, find_origins, move_of, moved_files, unhidden_with
 from acp_nvim.snapshots.run_git import run_git
-from acp_nvim.snapshots.snapshot import Blob, Changed, DirectoryMove, GitFailedError, GoneError, Snapshot, SnapshotError
+from acp_nvim.snapshots.snapshot import (
+    UNKNOWN,
+    Blob,
+    Changed,
+    DirectoryMove,
+    GitFailedError,
+    GoneError,
+    Snapshot,
+    SnapshotError,
+)
 from acp_nvim.snapshots.store import Store
 
 
@@ -129,9 +130,9 @@ async def changes(
         return [], None if directories is None else await store.blocking(partial(directories.updated, new.time, ()))
     rows = list(_parse_raw(await _diff_trees(store, _RAW, old.id, new.id)))
     moves: dict[bytes, Move] = {}
-    now = directories
+    now, more = directories, list[tuple[bytes, bytes]]()
     if directories is not None:
-        now, moves = await store.blocking(partial(_look_at_directories, store.trees, directories, old, new, rows))
+        now, moves, more = await store.blocking(partial(_look_at_directories, store.trees, directories, old, new, rows))
     came = {row.path: row for row in rows}
     found = [
         Changed(
@@ -143,6 +144,9 @@ async def changes(
         )
         for path, move in moves.items()
     ]
+    for old_name, new_name in more:
+        move = DirectoryMove(_absolute(root, old_name), _absolute(root, new_name))
+        found.append(Changed(os.path.join(move.new, ""), None, None, moved=move))
     rest = await _with_renames(store, root, old, new, _without_moved(rows, moves))
     rest = await store.blocking(partial(without_unchanged, store.trees, root, rest, old, new, directories))
     earlier = [old] if past is None or past.time >= old.time else [past, old]
@@ -152,11 +156,11 @@ async def changes(
 
 def _look_at_directories(
     trees: TreeEditor, earlier: Directories, old: Snapshot, new: Snapshot, rows: list[_Row]
-) -> tuple[Directories, dict[bytes, Move]]:
-    """Return the directories of the new snapshot, and the files that came with a renamed one. Blocks.
+) -> tuple[Directories, dict[bytes, Move], list[tuple[bytes, bytes]]]:
+    """Return the directories of the new snapshot, and the files that came with a renamed one; `exchanged`. Blocks.
 
     Directories without a changed file are those of the old snapshot. Adds `rows` for files that were made again, as
-    they were, where one was taken along.
+    they were, where one was taken along; removes those of files that came with a directory that was hidden before.
     """
     names = {b"", *(name for row in rows for name in parents(row.path))}
     directories = earlier.updated(new.time, names)
@@ -168,7 +172,21 @@ def _look_at_directories(
         if again is not None and again.mode != DIRECTORY:
             rows.append(_Row(path, again, again))
             gone.add(path)
-    return directories.settled(earlier.inodes), moved_files(origins, gone, created)
+    moves = moved_files(origins, gone, created)
+    unhidden = {path: pair for path in created if (pair := unhidden_with(earlier, origins, path)) is not None}
+    pairs = {(move.directory_old, move.directory_new) for move in moves.values()}
+    more = {*unhidden.values()} - pairs
+    others = exchanged(earlier, directories, pairs | more)
+    left = {origin for origin, _ in (*pairs, *more, *others)}  # what is gone from these is elsewhere, perhaps ignored
+    lost = [names for names in map(parents, gone - {move.old for move in moves.values()}) if left.isdisjoint(names)]
+    replaced = {pair for pair in more if any(pair[1] in names for names in lost)}
+    if replaced:
+        more -= replaced
+        others = exchanged(earlier, directories, pairs | more)
+    rows[:] = [
+        row for row in rows if row.before is not None or unhidden.get(row.path) not in more or not earlier.has(row.path)
+    ]
+    return directories.settled(earlier.inodes), moves, [*more, *others]
 
 
 def _without_moved(rows: Sequence[_Row], moves: Mapping[bytes, Move]) -> list[_Row]:
@@ -338,5 +356,5 @@ def _blob(entry: TreeEntry | None, secrets: SecretFiles) -> Blob | None:
     if entry is None:
         return None
     if entry.mode == LEFT_OUT:
-        return secrets.blob(entry.oid) or Blob("", LEFT_OUT)
+        return secrets.blob(entry.oid) or UNKNOWN
     return Blob(entry.oid, entry.mode)

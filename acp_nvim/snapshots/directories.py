@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 import msgspec
 
-from acp_nvim.file_time import is_behind_link, last_change
+from acp_nvim.file_time import TICK_NS, is_behind_link, last_change
 from acp_nvim.snapshots.birth import born
 from acp_nvim.snapshots.earlier_rules import RULES
 
 CLOCK_NS: Final = 50_000_000
 """Nanoseconds by which the times of files may be behind the clock."""
-TICK_NS: Final = 10_000_000
-"""Nanoseconds between two times that the file system gives."""
 GONE_DIRECTORIES: Final = 1000
 """Directories that have left their place of which the inodes are remembered."""
 LOOKED_AT_ENTRIES: Final = 1000
@@ -118,15 +117,24 @@ def _link_time(path: str) -> int:
 
 
 class Directories:
-    """The directories below `root`, a real path, that a snapshot begun at `time` has; `inodes` by relative path."""
+    """The directories below `root`, a real path, that a snapshot begun at `time` has; `inodes` by relative path.
+
+    `hidden` are others that were there, in which all files are ignored.
+    """
 
     def __init__(
-        self, root: str, time: int, inodes: Mapping[bytes, Inode], gone: Mapping[tuple[int, int], bytes] | None = None
+        self,
+        root: str,
+        time: int,
+        inodes: Mapping[bytes, Inode],
+        gone: Mapping[tuple[int, int], bytes] | None = None,
+        hidden: Mapping[bytes, Inode] | None = None,
     ) -> None:
         self.root = os.fsencode(root)
         self.time = time
         self.inodes = inodes
         self._gone = gone or {}  # by device and number, those that the snapshots before had, and where
+        self._hidden = hidden or {}
         self._paths: dict[tuple[int, int], bytes] | None = None
 
     @classmethod
@@ -164,7 +172,15 @@ class Directories:
                 inodes[name] = inode
         for number in list(gone)[: max(0, len(gone) - GONE_DIRECTORIES)]:
             del gone[number]
-        return Directories(os.fsdecode(self.root), time, inodes, gone)
+        return Directories(os.fsdecode(self.root), time, inodes, gone, self._hidden)
+
+    def with_hidden(self, ignored: Iterable[bytes]) -> Directories:
+        """Return the same with the directories of these ignored files (absolute paths) that were there. Blocks."""
+        top = os.path.join(self.root, b"")
+        names = {name for path in ignored if path.startswith(top) for name in parents(path[len(top) :])}
+        found = {name: inode_at(self.path(name)) for name in names - self.inodes.keys()}
+        hidden = {name: one for name, one in found.items() if one is not None and one.changed < self.time}
+        return Directories(os.fsdecode(self.root), self.time, self.inodes, self._gone, hidden)
 
     def settled(self, earlier: Mapping[bytes, Inode]) -> Directories:
         """Return the same with the `earlier` ones for those that have changed since the snapshot began.
@@ -175,16 +191,33 @@ class Directories:
         for name, inode in self.inodes.items():
             if name and inode.changed >= self.time:
                 inodes[name] = earlier.get(name, UNSURE)
-        return Directories(os.fsdecode(self.root), self.time, inodes, self._gone)
+        return Directories(os.fsdecode(self.root), self.time, inodes, self._gone, self._hidden)
 
     def path(self, name: bytes) -> bytes:
         """Return the absolute path of a directory."""
         return os.path.join(self.root, name) if name else self.root
 
+    @property
+    def names(self) -> Iterator[bytes]:
+        """The relative paths of all directories that the snapshot has, or that were there."""
+        return chain(self.inodes, self._hidden)
+
+    def known(self, name: bytes) -> Inode:
+        """Return the directory that the snapshot has at that name. Raises `KeyError`."""
+        return self.inodes[name] if name in self.inodes else self._hidden[name]
+
+    def has(self, name: bytes) -> bool:
+        """Return whether the file that is at that relative path has not changed since the snapshot began. Blocks."""
+        try:
+            return os.lstat(self.path(name)).st_ctime_ns < self.time - CLOCK_NS
+        except OSError:
+            return False
+
     def find(self, inode: Inode) -> bytes | None:
         """Return where that directory is; None if the snapshot does not have it."""
         if self._paths is None:
-            self._paths = {(one.device, one.number): name for name, one in self.inodes.items()}
+            known = (*self._hidden.items(), *self.inodes.items())
+            self._paths = {(one.device, one.number): name for name, one in known}
         return self._paths.get((inode.device, inode.number))
 
     def came(self, path: str) -> bool:
@@ -287,91 +320,3 @@ def _latest_move(path: bytes, left: bytes | None) -> int:
     except OSError:
         pass
     return min(times, default=0)
-
-
-def find_origins(old: Directories, new: Directories, names: Iterable[bytes]) -> dict[bytes, bytes | None]:
-    """Return where the directories `names` of `new` were in `old`; None for new ones. Blocks.
-
-    An inode's number may be given to a new directory: it is the same one only if it was not born since, where that is
-    known, and has old entries, or has kept the time of its last entry, or was born before that time, or if nothing is
-    at its earlier place any more.
-    """
-    found: dict[bytes, bytes | None] = {b"": b""}
-    for name in sorted({part for one in names for part in (*parents(one), one)}, key=lambda one: one.count(b"/")):
-        inode = new.inodes.get(name)
-        if inode is None:
-            found[name] = None
-        elif inode.is_same(old.inodes.get(name)):
-            found[name] = name
-        else:
-            origin = old.find(inode)
-            found[name] = origin if origin is not None and _has_moved(old, inode, origin, name) else None
-    return found
-
-
-def _has_moved(old: Directories, inode: Inode, origin: bytes, name: bytes) -> bool:
-    left = old.path(origin)
-    there = None if is_behind_link(os.fsdecode(left)) else inode_at(left)
-    if there is not None and there.is_same(inode):
-        return False  # another name of it: a mount, or one with other letters that the file system takes for the same
-    birth = born(old.path(name))
-    if birth is not None and birth >= old.time:
-        return False  # a new one, which has got the number
-    if there is None or inode.modified == old.inodes[origin].modified:
-        return True
-    if birth is not None and birth <= old.inodes[origin].modified:
-        return True  # it was there when an entry was made in it
-    try:
-        with os.scandir(old.path(name)) as entries:
-            for _, entry in zip(range(LOOKED_AT_ENTRIES), entries, strict=False):
-                if entry.stat(follow_symlinks=False).st_ctime_ns < old.time - CLOCK_NS:
-                    return True
-    except OSError:
-        return False
-    return False
-
-
-class Move(msgspec.Struct, frozen=True):
-    """A file that came from `old` because the directory `directory_old` became `directory_new`; relative paths."""
-
-    old: bytes
-    new: bytes
-    directory_old: bytes
-    directory_new: bytes
-
-
-def moved_files(
-    origins: Mapping[bytes, bytes | None], gone: Iterable[bytes], created: Iterable[bytes]
-) -> dict[bytes, Move]:
-    """Return the files that came with a renamed directory, by their new path.
-
-    `gone` are paths whose earlier content is not there any more, `created` those with a content that was not there; a
-    path may be both. What was in a directory of the new name must have moved, too: otherwise it would be lost.
-    """
-    gone, found = set(gone), {}
-    for path in (created := set(created)):
-        move = move_of(origins, path)
-        if move is not None and move.old in gone:
-            found[path] = move
-    while True:
-        left = {move.directory_old for move in found.values()}  # what is gone from these was deleted elsewhere
-        lost = [names for names in map(parents, gone - {move.old for move in found.values()}) if left.isdisjoint(names)]
-        names = {name for above in lost for name in above} & {move.directory_new for move in found.values()}
-        if not names:
-            return found
-        found = {path: move for path, move in found.items() if move.directory_new not in names}
-
-
-def move_of(origins: Mapping[bytes, bytes | None], path: bytes) -> Move | None:
-    """Return how a file came to a path with its directory; None if that is new, or was there. See `find_origins`."""
-    directory, name = os.path.split(path)
-    origin = origins.get(directory)
-    if origin is None or origin == directory:
-        return None
-    outer, was = directory, origin
-    while True:  # as long as the directory above has moved with it
-        above, last = os.path.split(outer)
-        before = origins.get(above)
-        if not outer or before is None or before == above or os.path.join(before, last) != was:
-            return Move(os.path.join(origin, name), path, was, outer)
-        outer, was = above, before

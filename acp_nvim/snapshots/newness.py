@@ -5,19 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Final
 
 import msgspec
 
 from acp_nvim.snapshots.birth import is_older
 from acp_nvim.snapshots.directories import CLOCK_NS, parents
 from acp_nvim.snapshots.earlier_rules import RULES, ignored
-from acp_nvim.snapshots.objects import LEFT_OUT, TreeEditor
-from acp_nvim.snapshots.snapshot import Blob, Changed, Snapshot
+from acp_nvim.snapshots.objects import TreeEditor
+from acp_nvim.snapshots.snapshot import UNKNOWN, Blob, Changed, Snapshot
 from acp_nvim.snapshots.store import Store
-
-NOT_KNOWN: Final = Blob("", LEFT_OUT)
-"""The earlier content of a file that may have been there."""
 
 
 async def with_unknown(
@@ -82,7 +78,7 @@ def _judged(one: Changed, old_ones: Collection[str], before: Mapping[str, Blob])
         return
     if one.old_path is not None:
         yield Changed(one.old_path, one.before, None)
-    known = before.get(one.path, NOT_KNOWN)
+    known = before.get(one.path, UNKNOWN)
     if known != one.after:
         yield msgspec.structs.replace(one, before=known, old_path=None)
 

@@ -108,7 +108,7 @@ class Permissions:
 
     def update(self, found: Seen) -> None:
         """Enter what was found of files, and look at directories that were not known."""
-        new = parents(path for path, number in found.numbers.items() if number is not None) - self._directories
+        new = directories_of(path for path, number in found.numbers.items() if number is not None) - self._directories
         self._directories |= new
         self._fresh |= found.fresh
         self._enter({**found.numbers, **self.look_at(new).numbers})
@@ -133,7 +133,7 @@ class Permissions:
         A file that has changed at or after `since` (nanoseconds since 1970) has `UNKNOWN`.
         """
         found = self.look_at([top + name for name in names], since)
-        directories = self.look_at(parents(path for path, number in found.numbers.items() if number is not None))
+        directories = self.look_at(directories_of(path for path, number in found.numbers.items() if number is not None))
         return Seen({**found.numbers, **directories.numbers}, found.fresh)
 
     def all_read(self, top: bytes, seen: Seen) -> None:
@@ -217,7 +217,7 @@ def _kind(path: bytes, number: int) -> int:
     return 2 if path.endswith(b"/") else 1 if number & stat.S_IXUSR else 0
 
 
-def parents(paths: Iterable[bytes]) -> set[bytes]:
+def directories_of(paths: Iterable[bytes]) -> set[bytes]:
     """Return all directories above these relative paths, each with a slash at its end."""
     found: set[bytes] = set()
     last = b""

@@ -64,7 +64,7 @@ class Shadow:
         self._lock = ReaderWriterLock()
         self._blocking = Blocking(root)
         self._taking = anyio.Lock()
-        self._looking = anyio.Lock()
+        self._in_idle = anyio.Lock()  # long work that nothing waits for; taken before the other locks
         self._refused: tuple[float, str] | None = None
         self._fresh: dict[str, tuple[int, float]] = {}  # not held yet: modes and times by id
         self._last: Snapshot | None = None
@@ -121,7 +121,7 @@ class Shadow:
         return self._kept_directories[snapshot]
 
     async def take_directories(self, snapshot: Snapshot, oid: str) -> None:
-        """Read the directories of a snapshot of another host, if they are kept; "" if they are not."""
+        """Read the directories of a snapshot of another host, if they are kept: else `oid` is ""."""
         if not oid:
             return
         with suppress(SnapshotError, ValueError):
@@ -130,13 +130,18 @@ class Shadow:
             self._directories[snapshot] = found
 
     async def remember_ignored(self) -> None:
-        """Remember the contents of ignored files for when they are not ignored any more.
+        """Remember the contents of ignored files, for when they are not ignored any more, and their directories.
 
         Takes as long as finding new files, and reads those that have changed. Raises `SnapshotError`.
         """
         async with self._lock.use():
-            paths = await self._scanner.ignored_files()
-            await self._store.blocking(partial(self._ignored.renew, paths))
+            last, paths = self._last, await self._scanner.ignored()
+            if last is not None and (known := self._directories.get(last)) is not None:
+                found = await self._store.blocking(partial(known.with_hidden, paths))
+                if self._directories.get(last) is known:  # no other scan has ended meanwhile
+                    self._directories[last] = found
+            files = [path for path in paths if not path.endswith(b"/")]
+            await self._store.blocking(partial(self._ignored.renew, files))
 
     async def keep_objects(self, room: int) -> bool:
         """Copy what is only in the user's repository, for when that is removed, if it takes at most `room` bytes.
@@ -145,7 +150,7 @@ class Shadow:
         """
         if self._last is None:
             return False
-        async with self._lock.use():
+        async with self._in_idle, self._lock.use():
             return await self._kept.keep(self._last.id, room)
 
     @property
@@ -158,11 +163,12 @@ class Shadow:
 
         Does nothing when they are known. Raises `SnapshotError`.
         """
-        async with self._looking, self._lock.use():
+        async with self._in_idle:
             since = 0 if self._last is None else self._last.time - CLOCK_NS
             for work_tree in self._scanner.unseen():
-                found = await self._scanner.read_permissions(work_tree, since)
-                async with self._taking:
+                async with self._lock.use():
+                    found = await self._scanner.read_permissions(work_tree, since)
+                async with self._taking, self._lock.use():
                     await self._scanner.all_read(work_tree, found)
 
     async def _store_table(self) -> str:
@@ -205,16 +211,14 @@ class Shadow:
         """
         async with self._lock.use():
             known, past = self._directories.get(old), self._past
-            found, now = await comparing.changes(
-                self._store,
-                self.root,
-                old,
-                new,
-                self._ignored.at(old.time if past is None else min(old.time, past.time)),
-                self._scanner.known,
-                known,
-                past,
-            )
+            ignored = self._ignored.at(old.time if past is None else min(old.time, past.time))
+            try:
+                found, now = await comparing.changes(
+                    self._store, self.root, old, new, ignored, self._scanner.known, known, past
+                )
+            except GoneError:
+                self._directories = {}  # the next snapshot is a first one
+                raise
             if now is not None and known is not None:
                 self._directories = {old: known, new: now}
             tables = await self._table(old), await self._table(new)
@@ -284,7 +288,7 @@ class Shadow:
         nothing that this host took or stored in the last minutes. A new snapshot cancels it. Raises `SnapshotError`.
         """
         with anyio.CancelScope() as self._cleaning:
-            async with self._taking, self._lock.alone():
+            async with self._in_idle, self._taking, self._lock.alone():
                 size = await self._size()
                 if size > min(max_bytes, await self._store.blocking(self._store.places.worth_cleaning)):
                     await self._alone(self._clean)

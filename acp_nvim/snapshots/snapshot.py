@@ -93,18 +93,22 @@ UNKNOWN: Final = Blob("", LEFT_OUT)
 class DirectoryMove(msgspec.Struct, frozen=True):
     """A directory that has another name than in the earlier snapshot: absolute real paths.
 
-    Directories below it that moved with it have no move of their own.
+    Directories below it that moved with it have no move of their own. `origin` is the earlier name, where `old` is
+    that after other renames; "" if it is to be found out.
     """
 
     old: str
     new: str
+    origin: str = ""
 
 
 class Changed(msgspec.Struct, frozen=True):
     """A file that differs between two snapshots; `before` or `after` is None where it does not exist.
 
     Paths are absolute. For a rename, `before` belongs to `old_path`. `moved` is the outermost directory whose rename
-    has brought the file to `path`; then the contents may be the same.
+    has brought the file to `path`; then the contents may be the same, and another file may be at `old_path`. A
+    directory without files in the snapshots that took the place of a renamed one has a row of its own, without
+    contents; its path ends with a slash.
     """
 
     path: str
@@ -112,7 +116,3 @@ class Changed(msgspec.Struct, frozen=True):
     after: Blob | None
     old_path: str | None = None
     moved: DirectoryMove | None = None
-    """The renamed directory that the file came with; None if its earlier name is unknown, too.
-
-    `old_path` is then the file's path in the earlier snapshot, where another file may be now. Contents may be equal.
-    """

@@ -35,6 +35,7 @@ class WorkspaceScanner:
         self._files = 0
         self._rules: list[TreeRules] = []
         self._scanned: list[WorkTree] = []
+        self._scanning: list[WorkTree] = []
         self._past: Snapshot | None = None
         self._first = FirstDirectories(root, 0)
         self.too_many: list[str] = []
@@ -52,7 +53,7 @@ class WorkspaceScanner:
         repository = await self._store.blocking(partial(enclosing, self._root))
         self.looked_at = []
         self._files = 0
-        self._past, self._rules, self._scanned, self.too_many, self.known = past, [], [], [], set()
+        self._past, self._rules, self._scanning, self.too_many, self.known = past, [], [], [], set()
         self._first, self._again = first, again
         if self._outermost is None or self._known != repository:
             self._outermost = await self._choose(repository)
@@ -60,15 +61,18 @@ class WorkspaceScanner:
         look = partial(self.permissions.look_at, self.permissions.watched)
         tree, watched = await together(partial(self._scan, *self._outermost), partial(self._store.blocking, look))
         self.permissions.update_watched(watched)
+        self._scanned = self._scanning
         return tree or EMPTY, await self._store.blocking(partial(store_rules, self._store, self._rules))
 
-    async def ignored_files(self) -> list[bytes]:
-        """Return the absolute paths of the ignored files that are in no ignored directory. Raises `SnapshotError`."""
+    async def ignored(self) -> list[bytes]:
+        """Return the absolute paths of ignored files; a directory that is ignored as a whole ends with a slash.
+
+        Raises `SnapshotError`.
+        """
         found: list[bytes] = []
         for one in self._scanned:
-            top = os.fsencode(one.top)
-            names = await one.index.ignored()
-            found += [os.path.join(top, name) for name in names if not name.endswith(b"/") and one.is_ours(name)]
+            names = [name for name in await one.index.ignored() if one.is_ours(name.rstrip(b"/"))]
+            found += [os.path.join(os.fsencode(one.top), name) for name in names]
         return found
 
     def unseen(self) -> list[WorkTree]:
@@ -145,7 +149,7 @@ class WorkspaceScanner:
         self._first.scanned(place, state.looked_at)
         self._files += state.files
         self._rules.append(state.rules)
-        self._scanned.append(work_tree)
+        self._scanning.append(work_tree)
         self.known |= work_tree.inodes.known
         self.too_many += [os.path.join(work_tree.directory, os.fsdecode(path)) for path in state.too_many]
         if self._files > SNAPSHOT_FILES:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -360,6 +361,21 @@ async def test_a_renamed_directory_that_is_deleted_is_a_deletion_under_the_old_n
         assert desk.shown() == {"src/a.py": ("delete", 0, 20, None)}
         await desk.judge("reject")
         assert (desk.errors(), everything(desk.cwd)) == ([], before)
+
+
+async def test_a_swapped_directory_that_is_deleted_leaves_the_other_one_under_review(tmp_path: Path) -> None:
+    async with running_desk(tmp_path) as desk:
+        lay_out(desk)
+        await desk.begin_turn()
+        swap(desk)
+        await desk.look_around()
+        shutil.rmtree(desk.cwd / "src")
+        await desk.end_turn()
+        assert desk.shown() == {
+            "lib": (R, 0, 0, "src"),
+            "src/a.py": ("delete", 0, 21, None),
+            "src/c.py": ("delete", 0, 21, None),
+        }
 
 
 async def test_another_host_goes_on_with_a_turn_that_has_renamed_a_directory(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.core.session.test_review import do, judge, line, reviews, undo
 from tests.support.everything import everything
-from tests.support.five_ways import Work, git
+from tests.support.five_ways import AGENT, Work, git
 
 pytestmark = pytest.mark.anyio
 
@@ -34,6 +34,18 @@ CASES: dict[str, tuple[str, Shown]] = {
     "a swap and an edit": (
         "mv src x; mv lib src; mv x lib; echo more >>lib/a.py",
         {"lib/": (*R, "src/"), "src/": (*R, "lib/"), "lib/a.py": ("modify", 1, 0, None)},
+    ),
+    "two swaps, one of an inner directory": (
+        "mv src x; mv lib src; mv x lib; mv src x; mv lib/deep src; mv x lib/deep",
+        {"lib/": (*R, "src/"), "src/": (*R, "lib/deep/"), "lib/deep/": (*R, "lib/")},
+    ),
+    "a swap without an inner directory": (
+        "mv src x; mv lib src; mv x lib; mv lib/deep src/",
+        {"lib/": (*R, "src/"), "src/": (*R, "lib/"), "src/deep/": (*R, "lib/deep/")},
+    ),
+    "one in the place of another that was in it": (
+        "mv src/deep x; mv src x/; mv x src",
+        {"src/": (*R, "src/src/deep/"), "src/src/": (*R, "src/")},
     ),
     "a link is left": (
         "mv src core; ln -s core src",
@@ -81,6 +93,44 @@ async def begin(host: Host) -> Path:
     git(cwd, "add", "-A")
     git(cwd, "commit", "-q", "-m", "first")
     return cwd
+
+
+@pytest.mark.parametrize(
+    ("shell", "shown"),
+    [
+        ("mv src x; mv built src; mv x built", {"built": (*R, "src"), "src": (*R, "built")}),
+        ("mv built core", {"core": (*R, "built")}),
+        (
+            "mv built core; echo more >>core/deep/some",
+            {"core": (*R, "built"), "core/deep/some": ("binary", 0, 0, None)},
+        ),
+        ("mv src core; mv built src", {"core": (*R, "src"), "src": (*R, "built")}),
+    ],
+)
+async def test_a_directory_whose_files_are_all_ignored_is_renamed_too(host: Host, shell: str, shown: Shown) -> None:
+    cwd = await begin(host)
+    (cwd / ".gitignore").write_text("*.o\n/built/\n")
+    (cwd / "built/deep").mkdir(parents=True)
+    (cwd / "built/deep/all.o").write_bytes(b"built\n")
+    (cwd / "built/deep/some").write_bytes(b"built\n")
+    git(cwd, "commit", "-q", "-a", "-m", "second")
+    before = everything(cwd)
+    host.script(AGENT)
+    host.open(cwd=str(cwd))
+    workspace = host.app.reviews.workspaces.at(str(cwd.resolve()))
+    await host.until("the first snapshot", lambda: workspace.scanner.last is not None)
+    await workspace.look_further(2**30)
+    await host.nothing_comes_late()
+    await do(host, Work({}, {}, shell, {}), "a command", cwd)
+    done = everything(cwd)
+    listed = {name: line(one, cwd) for name, one in reviews(host, cwd).items()}
+    assert listed == shown
+    if "core/deep/some" in listed:  # what it was is not known
+        return
+    await judge(host, "reject", cwd)
+    await host.until("the files of before", lambda: everything(cwd) == before)
+    await undo(host, cwd)
+    assert everything(cwd) == done
 
 
 @pytest.mark.parametrize(("shell", "shown"), CASES.values(), ids=CASES)

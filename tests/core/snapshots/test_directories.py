@@ -6,6 +6,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import anyio
 import msgspec
@@ -14,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_nvim.file_time import last_change, now
-from acp_nvim.snapshots import directories
+from acp_nvim.snapshots import comparing, directories
 from acp_nvim.snapshots.directories import CLOCK_NS, Directories, Inode, change_time
 from acp_nvim.snapshots.objects import LEFT_OUT
-from acp_nvim.snapshots.snapshot import Changed
+from acp_nvim.snapshots.snapshot import Changed, GoneError
 from tests.core.snapshots.workspaces import git, look, repository, shadow_of, told, write
 from tests.support.examples import examples
 from tests.support.waiting import wait_until
@@ -141,6 +142,24 @@ async def test_a_new_directory_that_has_got_the_number_of_another_one_has_not_mo
         assert all(one.moved is None for one in await shadow.changes(first, await shadow.take()))
         assert not known.came(str(root / "b"))
         assert change_time(str(root / "b" / "same"), known, first.time - CLOCK_NS).other is None
+
+
+async def test_after_an_earlier_snapshot_is_lost_renames_are_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = repository(tmp_path / "w", a__file="text")
+    async with shadow_of(root) as shadow:
+        first = await shadow.take()
+        wait_until_later()
+        later = await shadow.take()
+        with monkeypatch.context() as patched:
+            patched.setattr(comparing, "changes", AsyncMock(side_effect=GoneError("gone")))
+            with pytest.raises(GoneError):
+                await shadow.changes(first, later)
+        second = await shadow.take()
+        wait_until_later()
+        os.rename(root / "a", root / "b")
+        assert moves(root, await shadow.changes(second, await shadow.take())) == {"a -> b"}
 
 
 def wait_until_later() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from acp_nvim.snapshots.comparing import CLOCK_NS
 from acp_nvim.snapshots.permissions import UNKNOWN, PermissionTable, decode
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Changed, Snapshot
+from acp_nvim.snapshots.workspace_scanner import WorkspaceScanner
 from acp_nvim.workspace.permissions import bits
 from tests.core.snapshots.workspaces import git, repository, shadow_of, write
 from tests.support.examples import examples
@@ -174,3 +177,26 @@ async def test_what_was_away_and_is_back(tmp_path: Path) -> None:
         assert modes(await shadow.changes(first, third), root) == {}
         (root / "d/a").unlink()
         assert await after(shadow, third) == {"d/a": ("600 755", "gone")}
+
+
+async def test_a_long_look_at_permissions_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root, goes_on = repository(tmp_path / "w", file="text"), anyio.Event()
+    async with shadow_of(root) as shadow, anyio.create_task_group() as tasks:
+        read_permissions = WorkspaceScanner.read_permissions
+
+        async def read_slowly(*args: Any) -> Any:
+            await goes_on.wait()
+            return await read_permissions(*args)
+
+        monkeypatch.setattr(WorkspaceScanner, "read_permissions", read_slowly)
+        for module in (work_tree, workspace_scanner):
+            monkeypatch.setattr(module, "AT_ONCE", -1)
+        await shadow.take()
+        tasks.start_soon(shadow.look_at_permissions)
+        await anyio.wait_all_tasks_blocked()
+        tasks.start_soon(shadow.clean, 10**9)
+        await anyio.wait_all_tasks_blocked()
+        with anyio.fail_after(60):
+            [oid] = await shadow.store([b"text"])
+            assert await shadow.read([oid]) == [b"text"]
+        goes_on.set()

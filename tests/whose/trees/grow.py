@@ -67,7 +67,8 @@ INNER = ("inner", "module")
 """Directories that may be repositories of their own."""
 LINKS = {"link": "a.txt", "to-src": "src", "lib/up": "../a.txt", "dangling": "nowhere"}
 
-Tree = dict[str, tuple[str, bytes, int]]
+Entry = tuple[str, bytes, int]
+Tree = dict[str, Entry]
 """By path: `file`, `link` or `directory`; content, or target; permission bits."""
 
 

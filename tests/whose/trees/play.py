@@ -25,11 +25,14 @@ from tests.support.waiting import wait_until
 from tests.whose.acts import AFTER_NS
 from tests.whose.stage import now, wait_past
 from tests.whose.trees.deeds import Deeds
-from tests.whose.trees.grow import Place, Tree, grow, look, look_at_git
+from tests.whose.trees.grow import Entry, Place, Tree, grow, look, look_at_git
 from tests.whose.trees.sequence import USERS, Sequence, Step, make
 
 TRIES = 40
 """Sequences that are played to find a short one that fails."""
+
+KEPT_BYTES = 2**30
+"""Room for what the host remembers before the first prompt."""
 
 # The prompt is a list of lines to run: the file of the line, and how it is told.
 AGENT = """
@@ -86,6 +89,7 @@ class Player:
         self._ended = now()
         self._deeds = Deeds(self.place)
         self._host = stage.host
+        self._root = os.path.realpath(self.place.cwd)
         self.done: list[str] = []
 
     def play(self) -> None:
@@ -185,6 +189,9 @@ class Player:
     async def _open(self) -> None:
         self._host.open(self._key, cwd=str(self.place.cwd))
         await self._host.until_state("idle", self._key)
+        workspace = self._host.app.reviews.workspaces.at(self._root)
+        await self._host.until("the first snapshot", lambda: workspace.scanner.last is not None)
+        await workspace.look_further(KEPT_BYTES)  # as users take their time before they prompt
 
     async def _prompt(self, lines: list[tuple[str, str, str]]) -> None:
         await self._host.turn(json.dumps(lines), self._key)
@@ -262,6 +269,7 @@ class Player:
         came = {
             path for path, one in after.items() if one[0] == "directory" and _is_older(self.place.cwd / path, since)
         }
+        ignored = [after[path] for path in hidden_now & after.keys() if after[path][0] == "file"]
         for path in sorted(before.keys() | after.keys() | now.keys()):
             was, did, has = before.get(path), after.get(path), now.get(path)
             if has == did and path in came and not _files_in(now, path, set()):
@@ -272,8 +280,8 @@ class Player:
                 continue
             if path in left and has is None:  # its contents went with the repository, which is said
                 continue
-            if path in hidden and has is None and did is not None and did[0] == "directory":
-                continue  # that an ignored file was removed is not listed
+            if _is_ignored_change(did, has, path in hidden, ignored):
+                continue
             if was is did is None and has is not None and has[0] == "directory" and not _files_in(now, path, set()):
                 continue  # it came back, empty, with a renamed directory
             if has == did and _is_named(path, set(left)):
@@ -298,6 +306,12 @@ def _content(tree: Tree, path: str) -> tuple[str, bytes, bool] | None:
     """What git sees of it: nothing of a directory."""
     one = tree.get(path)
     return None if one is None or one[0] == "directory" else (one[0], one[1], bool(one[2] & 0o100))
+
+
+def _is_ignored_change(did: Entry | None, has: Entry | None, was_hidden: bool, ignored: list[Entry]) -> bool:
+    """Whether that is what the agent did to an ignored file, which is not listed."""
+    is_removed = was_hidden and has is None and did is not None and did[0] == "directory"
+    return is_removed or (did != has and has in ignored)  # it has come with its directory, as the agent has left it
 
 
 def _is_named(path: str, named: set[str]) -> bool:
