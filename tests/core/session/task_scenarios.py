@@ -30,8 +30,10 @@ async def edits(stage: Stage) -> None:
 
 
 async def deletes(stage: Stage) -> None:
-    """The user deletes a file under review."""
+    """The user deletes a file under review, after the turn that has changed it."""
     await edits(stage)
+    await stage.host.until_state("idle", stage.key)
+    await stage.host.app.sessions[stage.key].changes.settled()
     file = stage.cwd / "file"
     file.unlink()
     stage.host.app.receive("disk_changed", {"paths": [str(file)]})
