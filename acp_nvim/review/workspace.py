@@ -336,7 +336,7 @@ class Workspaces:
         return await self.of(path).scanner.known(path)
 
     def since(self, path: str) -> int:
-        """See `LastScans`."""
+        """Return when the file was looked at last; see `LastScans`."""
         return self.looked.get(path, 0) if self.is_outside(path) else self.of(path).scanner.since
 
     def change_time(self, path: str) -> ChangeTime:

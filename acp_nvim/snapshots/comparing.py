@@ -184,7 +184,9 @@ def _look_at_directories(
         more -= replaced
         others = exchanged(earlier, directories, pairs | more)
     rows[:] = [
-        row for row in rows if row.before is not None or unhidden.get(row.path) not in more or not earlier.has(row.path)
+        row
+        for row in rows
+        if row.before is not None or unhidden.get(row.path) not in more or not earlier.is_unchanged(row.path)
     ]
     return directories.settled(earlier.inodes), moves, [*more, *others]
 
