@@ -128,7 +128,11 @@ async def changes(
     """
     if old.id == new.id:
         return [], None if directories is None else await store.blocking(partial(directories.updated, new.time, ()))
-    rows = list(_parse_raw(await _diff_trees(store, _RAW, old.id, new.id)))
+    few = await store.blocking(partial(store.differing, old.id, new.id))
+    if few is None:
+        rows = list(_parse_raw(await _diff_trees(store, _RAW, old.id, new.id)))
+    else:
+        rows = [_Row(path, *entries) for path, entries in sorted(few)]
     moves: dict[bytes, Move] = {}
     now, more = directories, list[tuple[bytes, bytes]]()
     if directories is not None:
@@ -249,9 +253,7 @@ async def with_permissions(
         after = with_numbers(one.after, _relative(root, one.path), tables[1])
         found.append(msgspec.structs.replace(one, before=before, after=after))
     known = {_relative(root, path) for one in changed for path in (one.path, one.old_path) if path is not None}
-    for path, blob in await _with_other_permissions(store, snapshots[1], tables):
-        if path in known:
-            continue
+    for path, blob in await _with_other_permissions(store, snapshots[1], tables, known):
         before, after = (with_numbers(blob, path, table) for table in tables)
         if before is not None and after is not None and before.has_other_mode(after):
             found.append(Changed(os.path.join(root, os.fsdecode(path)), before, after))
@@ -259,18 +261,20 @@ async def with_permissions(
 
 
 async def _with_other_permissions(
-    store: Store, snapshot: Snapshot, tables: tuple[PermissionTable, PermissionTable]
+    store: Store, snapshot: Snapshot, tables: tuple[PermissionTable, PermissionTable], known: Collection[bytes]
 ) -> list[tuple[bytes, Blob | None]]:
-    """Return the files of a snapshot whose permissions may differ, by path relative to the workspace."""
+    """Return the files of a snapshot whose permissions may differ, but for `known`; paths are below the workspace."""
     if has_same_usual(*tables):
-        paths = different(*tables)
+        paths = [path for path in different(*tables) if path not in known]
         entries = await store.find_all(snapshot.id, paths) if paths else []
         return [(path, _found(entry, store.secrets)) for path, entry in zip(paths, entries, strict=True)]
     # another host has found other ones to be usual: all files have to be compared
     rows = await run_git(store.places.directory, ["ls-tree", "-r", "-z", snapshot.id], env=store.borrowing)
     found = [row.partition(b"\t") for row in rows.split(b"\0")[:-1]]
     modes = {path: words.decode().split(" ") for words, _, path in found}
-    return [(path, _blob(_entry(mode, oid), store.secrets)) for path, (mode, _, oid) in modes.items()]
+    return [
+        (path, _blob(_entry(mode, oid), store.secrets)) for path, (mode, _, oid) in modes.items() if path not in known
+    ]
 
 
 async def find(store: Store, root: str, snapshot: Snapshot, path: str, table: PermissionTable) -> Blob | None:

@@ -7,11 +7,11 @@ import os
 import re
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -111,9 +111,9 @@ class Index:
             if users.directories is not None:
                 look(users.directories)
 
-        plain, names, staged, _ = await together(
+        names, [plain, staged, _] = await self._compare(
+            room,
             lambda: users.is_plain(self._private),
-            lambda: self.differences(room),
             users.staged,
             partial(self._store.blocking, look_at_directories),
         )
@@ -131,23 +131,29 @@ class Index:
 
     async def differences(self, room: int) -> Differences:
         """Compare the index with the files; `room` is the maximum number of new files. Raises `SnapshotError`."""
-        others = Output(room, of_names=True)
+        return (await self._compare(room))[0]
+
+    async def _compare(self, room: int, *others: Callable[[], Awaitable[Any]]) -> tuple[Differences, list[Any]]:
+        """Return the `differences`, and the results of `others`, which run beside git.
+
+        Git is started first, because threads of `others` that work without a pause delay whatever waits for a thread.
+        """
+        is_there, is_empty = await self._store.blocking(lambda: (self._number_of_files() is not None, self._is_empty()))
+        output = Output(room, of_names=True)
 
         async def ask_changed() -> list[bytes]:
-            if await self._store.blocking(self._number_of_files) is None:  # most first snapshots: nothing has changed
+            if not is_there:  # most first snapshots: nothing has changed
                 return []
             # without the option git runs `git status` in submodules, which the copy of the user's index has at first
             return await self._list("diff-files", "--name-only", "--ignore-submodules=all")
 
-        async def ask_others() -> list[bytes]:
-            if await self._store.blocking(self._is_empty):
-                return []
-            return await self._list("ls-files", "--others", "--exclude-standard", output=others)
+        async def ask_new() -> list[bytes]:
+            return [] if is_empty else await self._list("ls-files", "--others", "--exclude-standard", output=output)
 
-        changed, new = await together(ask_changed, ask_others)
-        if others.full:
+        changed, new, *found = await together(ask_changed, ask_new, *others)
+        if output.full:
             raise LimitError(TOO_MANY)
-        return Differences(changed, new)
+        return Differences(changed, new), found
 
     async def ignored(self) -> list[bytes]:
         """Return what is not in the index, and ignored; a directory that is ignored as a whole ends with a slash.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -162,6 +162,27 @@ class TreeEditor:
             tree[name] = TreeEntry(DIRECTORY, child)
         elif was_directory:
             del tree[name]
+
+
+Pair = tuple[TreeEntry | None, TreeEntry | None]
+
+
+def differing(read: Callable[[str], bytes], old: str, new: str, above: bytes = b"") -> Iterator[tuple[bytes, Pair]]:
+    """Yield the path of each file that differs between two trees, and its entries in them; renames are two files.
+
+    `read` returns a tree object; what it raises is raised.
+    """
+    before, after = parse_tree(read(old)), parse_tree(read(new))
+    for name in before.keys() | after.keys():
+        entries = before.get(name), after.get(name)
+        if entries[0] == entries[1]:
+            continue
+        inner = [one.oid if one is not None and one.mode == DIRECTORY else EMPTY for one in entries]
+        if inner[0] != inner[1]:
+            yield from differing(read, inner[0], inner[1], above + name + b"/")
+        was, now = (None if one is None or one.mode == DIRECTORY else one for one in entries)
+        if was is not None or now is not None:
+            yield above + name, (was, now)
 
 
 def _by_name(

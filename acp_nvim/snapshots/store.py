@@ -23,8 +23,10 @@ from acp_nvim.snapshots.objects import (
     EMPTY,
     TREE,
     LooseObjects,
+    Pair,
     TreeEditor,
     TreeEntry,
+    differing,
     object_id,
     parse_tree,
 )
@@ -67,6 +69,9 @@ def _move(directory: Path, to: Path) -> None:
 
 KNOWN_TREES: Final = 4096
 """Cached trees that are in a pack or in the user's repository: 1 MB for 800 files each."""
+
+COMPARED_BYTES: Final = 128 * 1024
+"""Trees that are compared without git, in bytes: that takes as long as git takes to start, 3 to 5 ms."""
 
 WHOLE_TREES: Final = 256
 """Trees that are known to be in the store with all that is in them: one for each turn, and git is asked again."""
@@ -151,6 +156,24 @@ class Store:
         if base is not None:
             await self.warm(base, changes)
         return await self.blocking(lambda: self.trees.change(base, changes))
+
+    def differing(self, old: str, new: str) -> list[tuple[bytes, Pair]] | None:
+        """Return the paths of files that differ between two trees, with their entries; renames are two files.
+
+        None if large trees differ, or some are not in memory or in our loose objects: then git is to be asked. Blocks.
+        """
+        room = COMPARED_BYTES
+
+        def read(oid: str) -> bytes:
+            nonlocal room
+            data = b"" if oid == EMPTY else self._known_trees.get(oid) or self.loose.read(oid)
+            room -= 0 if data is None else len(data)
+            return _there(oid, data if room >= 0 else None)
+
+        try:
+            return list(differing(read, old, new))
+        except GoneError:
+            return None
 
     async def find(self, base: str, path: bytes) -> TreeEntry | None:
         """Return the entry of `path` in a tree. Raises `GoneError`."""

@@ -52,7 +52,8 @@ async def test_too_slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     root = repository(tmp_path / "w", file="text")
     async with shadow_of(root) as shadow:
         first = await shadow.take()
-        write(root / "file", "other")
+        (root / "file").rename(root / "other")  # which git compares
+        write(root / "other", "text, and more")
         second = await shadow.take()
         with pytest.raises(SnapshotError, match="longer than 0 s"):
             await shadow.changes(first, second)

@@ -16,10 +16,12 @@ from acp_nvim.snapshots.objects import (
     LooseObjects,
     TreeEditor,
     TreeEntry,
+    differing,
     format_tree,
     object_id,
     parse_tree,
 )
+from acp_nvim.snapshots.store import COMPARED_BYTES, Store
 from tests.core.snapshots.workspaces import git, repository
 
 NAMES = [b"a", b"a.b", b"a-", b"a0", b"b", b"\xff\n", b"a b"]
@@ -88,6 +90,34 @@ def test_a_change_is_that_of_a_dictionary(
     for path in {*base, *changes} if second is not None else ():
         found = memory.editor.find(second, path)
         assert (found if found is None or found.mode != DIRECTORY else None) == expected.get(path)
+
+
+@given(CHANGES, CHANGES)
+def test_the_files_that_differ_are_those_of_two_dictionaries(
+    base: dict[bytes, TreeEntry | None], changes: dict[bytes, TreeEntry | None]
+) -> None:
+    memory = Memory()
+    memory.objects[EMPTY] = b""
+    first = memory.editor.change(None, base)
+    second = memory.editor.change(first, changes)
+    found = list(differing(memory.objects.__getitem__, first or EMPTY, second or EMPTY))
+    old, new = memory.files(first), memory.files(second)
+    expected = {path: (old.get(path), new.get(path)) for path in old.keys() | new.keys()}
+    assert dict(found) == {path: pair for path, pair in expected.items() if pair[0] != pair[1]}
+    assert len(dict(found)) == len(found)
+
+
+def test_small_trees_are_compared_without_git_and_large_ones_are_not(tmp_path: Path) -> None:
+    store = Store(tmp_path / "shadow")
+    entry = TreeEntry(FILE, store.loose.write(BLOB, b"text"))
+    few = {b"d%d/f" % number: entry for number in range(1000)}
+    small = store.trees.change(None, few)
+    large = store.trees.change(None, {b"d/%040d" % number: entry for number in range(COMPARED_BYTES // 60)})
+    assert small is not None
+    assert large is not None
+    assert sorted(store.differing(EMPTY, small) or ()) == sorted((path, (None, entry)) for path in few)
+    assert store.differing(small, large) is None
+    assert store.differing(EMPTY, "0" * 39 + "1") is None  # not at hand
 
 
 def test_git_reads_what_we_write(tmp_path: Path) -> None:
