@@ -74,9 +74,11 @@ def named_at_once(records: Sequence[ChangeRecord], moves: Moves) -> list[ChangeR
 def rename_directories(moves: Moves) -> None:
     """Rename directories at once: one may get the name of another, also in a circle. Blocks.
 
-    Raises `FileRefusedError`; then none was renamed.
+    One of several may be gone: only what is known of its files gets another name then. Raises `FileRefusedError`;
+    then none was renamed.
     """
     check_moves(moves)
+    moves = [one for one in moves if is_real_directory(one.old)]
     done: list[tuple[str, str]] = []
     try:
         for old, new in _in_turn(moves):
@@ -99,11 +101,12 @@ def are_made(moves: Moves) -> bool:
 
 def check_moves(moves: Moves) -> None:
     """Raise `FileRefusedError` if these renames cannot be made at once. Blocks."""
-    for one in moves:
-        if not is_real_directory(one.old):
-            raise FileRefusedError(f"{one.old} was not renamed: there is no such directory any more")
+    there = [one for one in moves if is_real_directory(one.old)]
+    if not there and len(moves) == 1:
+        raise FileRefusedError(f"{moves[0].old} was not renamed: there is no such directory any more")
+    for one in there:
         place = _place_now(one.new, moves)
-        if all(place != other.old for other in moves):
+        if all(place != other.old for other in there):
             _check_free(one, place)
 
 

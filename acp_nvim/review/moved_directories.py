@@ -18,7 +18,7 @@ from acp_nvim.review.ledger import Ledger
 from acp_nvim.review.obstacles import first_file
 from acp_nvim.snapshots.birth import born
 from acp_nvim.snapshots.directories import CLOCK_NS
-from acp_nvim.snapshots.renames import Moves, Naming, Renames, grouped, is_directory, naming, ordered
+from acp_nvim.snapshots.renames import Moves, Naming, Renames, grouped, is_directory, name_after, naming, ordered
 from acp_nvim.snapshots.snapshot import Blob, Changed, DirectoryMove
 from acp_nvim.workspace.open_files import OpenFiles
 
@@ -56,7 +56,8 @@ class MovedDirectories:
         rows = [_present(one, renames, count) for one in found]
         moves = ordered(one.moved for one in rows if one.moved is not None)
         kept = {one.moved.new for one in rows if one.moved is not None and one.moved.old == one.moved.new}
-        moves = [one for one in moves if one.new in kept or not self._had_files(one.new, moves)]
+        whole = self._with_gone(moves)
+        moves = [one for one in moves if one.new in kept or not self._had_files(one.new, whole)]
         if moves:
             await self._enter(moves, rows)
             renames.found = moves
@@ -73,15 +74,23 @@ class MovedDirectories:
         return await anyio.to_thread.run_sync(lambda: [path for path in known if not is_real_directory(path)])
 
     async def prune(self, gone: Sequence[str]) -> None:
-        """End the review of renamed directories that were `missing` before the last scan: their files are deleted."""
+        """End the review of renamed directories that were `missing` before the last scan: their files are deleted.
+
+        It goes on while another directory has the earlier name: rejected, the files come back first, then the names.
+        """
         for path in gone:
             entry = self._ledger.entries.get(path)
             if entry is None or await anyio.to_thread.run_sync(is_real_directory, path):
                 continue
-            if entry.old_path in self._ledger.entries:  # another directory has that name now
-                self._forget(path)
+            if entry.old_path in self._ledger.entries:
+                if not self._has_deleted(path):
+                    self._forget(path)
             elif entry.old_path is not None:
                 self.moved([DirectoryMove(path.rstrip(os.sep), entry.old_path.rstrip(os.sep))], {})
+
+    def _has_deleted(self, path: str) -> bool:
+        """Return whether files that were in that directory are under review."""
+        return any(one.base is not None for one in self._ledger.entries.values() if one.path.startswith(path))
 
     def _forget(self, path: str) -> None:
         """End the review of the rename of a directory; what was in it keeps its names."""
@@ -109,12 +118,33 @@ class MovedDirectories:
         brought = await anyio.to_thread.run_sync(self._brought, moves, names)
         async with self._files.alone(*below(self._ledger, [path for one in moves for path in (one.old, one.new)])):
             self._unmake(moves, brought)
-            follow(self._ledger, moves)
+            whole = self._with_gone(moves)
+            follow(self._ledger, whole)
+            for one in whole:
+                if one not in moves:
+                    self._note(one, _USERS)
             for one in moves:
                 self._note(one, verdicts[one], seen[one], [name for name in made[one] if name not in brought])
         for one in moves:
             await self._files.editor.file_moved(one.old + os.sep, one.new + os.sep)
             self._disk.announce(one.new + os.sep, verdicts[one])
+
+    def _with_gone(self, moves: Moves) -> Moves:
+        """Add renames back of directories that are gone, and in whose places these have come: their files were there.
+
+        Not of those whose earlier names are taken.
+        """
+        directories = [one for one in self._ledger.entries.values() if one.is_directory]
+        known = [DirectoryMove(one.origin or one.old, one.new) for one in moves]
+        renamed, left = naming(moves), {one.old + os.sep for one in known}
+        come, taken = {one.new + os.sep for one in moves}, {renamed(one.path) for one in directories}
+        for one in directories:
+            if one.old_path is None or one.path in left or name_after(one.path, renamed) not in come:
+                continue
+            first = name_after(one.old_path, renamed)
+            if first not in taken:
+                known.append(DirectoryMove(one.path.rstrip(os.sep), first.rstrip(os.sep)))
+        return moves if len(known) == len(moves) else ordered(known)
 
     def _brought(self, moves: Moves, names: Iterable[str]) -> set[str]:
         """Return those of these directories that have come by these renames. Blocks."""
@@ -183,7 +213,7 @@ class MovedDirectories:
         if row.after is None:
             return [Changed(was, row.before, None)]
         if was == row.path:
-            is_same = row.moved is not None and row.before == row.after and self._is_unchanged(was, row.before)
+            is_same = row.moved is not None and _is_same(row.before, row.after) and self._is_unchanged(was, row.before)
             return [] if is_same else [Changed(was, row.before, row.after)]
         if row.is_renamed:
             return [Changed(row.path, row.before, row.after, was)]
@@ -196,6 +226,11 @@ class MovedDirectories:
             return False
         is_comparable = before is None or is_stored(before)
         return is_comparable or last_change(path)[0] < self._disk.scans.since(path)
+
+
+def _is_same(one: Blob | None, other: Blob | None) -> bool:
+    """Return whether these have the same content and permissions."""
+    return one == other and (one is None or other is None or not one.has_other_mode(other))
 
 
 def below(ledger: Ledger, directories: Sequence[str]) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
-from acp_nvim.file_time import is_behind_link, last_change
+from acp_nvim.file_time import is_behind_link, is_real_directory, last_change
 from acp_nvim.review.contents import Contents, read_disk
 from acp_nvim.review.disk_changes import differs
 from acp_nvim.review.obstacles import directories_above
@@ -38,6 +38,7 @@ class Scanner:
         self.last: Snapshot | None = None
         """The snapshot of the last scan; None before the first."""
         self._first_prompt: int | None = None
+        self._now: Snapshot | None = None
         self.renames = Renames()
         """Directories that the plugin has renamed since the last scan."""
         self.since = 0
@@ -62,7 +63,7 @@ class Scanner:
         async with self._lock:
             renamed = self.renames.count
             gone = await self._tracker.directories.missing(self.shadow.root)
-            now = await self.shadow.take(self._began())
+            self._now = now = await self.shadow.take(self._began())
             with anyio.CancelScope(shield=True):  # changes that were found are entered
                 last, prompt_sent, self._first_prompt = self.last, self._first_prompt, None
                 if last is None and prompt_sent is not None:  # as much as is known of what there was before the prompt
@@ -70,8 +71,8 @@ class Scanner:
                 if last is not None:
                     changed = await self._changes(last, now)
                     await self._tracker.scanned(changed, renames=self.renames, count=renamed)
-                    await self._tracker.directories.prune(gone)
                     await self._tracker.scanned(await self._others(changed, last, now))
+                    await self._tracker.directories.prune(gone)
                     await self._tracker.disk.rejudge(self.shadow.root, self._git)
                 self.renames.forget(renamed)
                 self.last = now  # set last: meanwhile `known` must return the earlier content
@@ -91,10 +92,16 @@ class Scanner:
         for above in directories_above(path, self.shadow.root):
             birth = born(os.fsencode(above))
             is_new = birth is not None and began is not None and birth > began.time
-            if not is_new and (earlier is None or not earlier.came(above)):
+            has_come = earlier is not None and earlier.came(above) and not self._came_later(above)
+            if not (is_new or has_come) or not is_real_directory(above):
                 break
             made.append(above)
         return made
+
+    def _came_later(self, path: str) -> bool:
+        """Return whether the directory has come after the snapshot that is being looked at. Blocks."""
+        now = None if self._now is None else self.shadow.directories(self._now)
+        return now is not None and now.has_other(path)
 
     @property
     def _earlier(self) -> Directories | None:

@@ -13,10 +13,10 @@ import msgspec
 from acp_nvim.limits import COMPARE_SECONDS
 from acp_nvim.snapshots.directories import CLOCK_NS, Directories, inode_at, parents
 from acp_nvim.snapshots.found_files import SecretFiles
+from acp_nvim.snapshots.moved_rows import GONE, Moved, Row, entry, find_moved, parse_raw, without_moved
 from acp_nvim.snapshots.newness import with_unknown
 from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, LEFT_OUT, TreeEditor, TreeEntry
 from acp_nvim.snapshots.permissions import PermissionTable, different, has_same_usual, with_numbers
-from acp_nvim.snapshots.renames import Move, exchanged, find_origins, move_of, moved_files, unhidden_with
 from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.snapshot import (
     UNKNOWN,
@@ -104,7 +104,6 @@ RENAMES: Final = 400
 """Maximum number of deleted and created files that are compared to find renames with edits: 2 s."""
 
 _RAW: Final = ("-r", "-z", "--raw", "--no-abbrev", "--no-rename-empty")
-GONE: Final = "what the files were is not known any more, because the repository was removed or replaced"
 
 Pair = tuple[Blob | None, Blob | None]
 
@@ -130,13 +129,12 @@ async def changes(
         return [], None if directories is None else await store.blocking(partial(directories.updated, new.time, ()))
     few = await store.blocking(partial(store.differing, old.id, new.id))
     if few is None:
-        rows = list(_parse_raw(await _diff_trees(store, _RAW, old.id, new.id)))
+        rows = list(parse_raw(await _diff_trees(store, _RAW, old.id, new.id)))
     else:
-        rows = [_Row(path, *entries) for path, entries in sorted(few)]
-    moves: dict[bytes, Move] = {}
-    now, more = directories, list[tuple[bytes, bytes]]()
+        rows = [Row(path, *entries) for path, entries in sorted(few)]
+    moved = Moved(None, {}, [])
     if directories is not None:
-        now, moves, more = await store.blocking(partial(_look_at_directories, store.trees, directories, old, new, rows))
+        moved = await find_moved(store, directories, old, new, rows)
     came = {row.path: row for row in rows}
     found = [
         Changed(
@@ -146,70 +144,19 @@ async def changes(
             _absolute(root, move.old),
             DirectoryMove(_absolute(root, move.directory_old), _absolute(root, move.directory_new)),
         )
-        for path, move in moves.items()
+        for path, move in moved.files.items()
     ]
-    for old_name, new_name in more:
+    for old_name, new_name in moved.others:
         move = DirectoryMove(_absolute(root, old_name), _absolute(root, new_name))
         found.append(Changed(os.path.join(move.new, ""), None, None, moved=move))
-    rest = await _with_renames(store, root, old, new, _without_moved(rows, moves))
+    rest = await _with_renames(store, root, old, new, without_moved(rows, moved.files))
     rest = await store.blocking(partial(without_unchanged, store.trees, root, rest, old, new, directories))
     earlier = [old] if past is None or past.time >= old.time else [past, old]
     rest = await with_unknown(store, root, rest, earlier, new, before, known)
-    return sorted([*found, *rest], key=lambda one: one.path), now
+    return sorted([*found, *rest], key=lambda one: one.path), moved.directories
 
 
-def _look_at_directories(
-    trees: TreeEditor, earlier: Directories, old: Snapshot, new: Snapshot, rows: list[_Row]
-) -> tuple[Directories, dict[bytes, Move], list[tuple[bytes, bytes]]]:
-    """Return the directories of the new snapshot, and the files that came with a renamed one; `exchanged`. Blocks.
-
-    Directories without a changed file are those of the old snapshot. Adds `rows` for files that were made again, as
-    they were, where one was taken along; removes those of files that came with a directory that was hidden before.
-    """
-    names = {b"", *(name for row in rows for name in parents(row.path))}
-    directories = earlier.updated(new.time, names)
-    created = [row.path for row in rows if row.after is not None]
-    origins = find_origins(earlier, directories, {os.path.dirname(path) for path in created})
-    gone = {row.path for row in rows if row.before is not None}
-    for path in {move.old for move in map(partial(move_of, origins), created) if move is not None} - gone:
-        again = trees.find(old.id, path)
-        if again is not None and again.mode != DIRECTORY:
-            rows.append(_Row(path, again, again))
-            gone.add(path)
-    moves = moved_files(origins, gone, created)
-    unhidden = {path: pair for path in created if (pair := unhidden_with(earlier, origins, path)) is not None}
-    pairs = {(move.directory_old, move.directory_new) for move in moves.values()}
-    more = {*unhidden.values()} - pairs
-    others = exchanged(earlier, directories, pairs | more)
-    left = {origin for origin, _ in (*pairs, *more, *others)}  # what is gone from these is elsewhere, perhaps ignored
-    lost = [names for names in map(parents, gone - {move.old for move in moves.values()}) if left.isdisjoint(names)]
-    replaced = {pair for pair in more if any(pair[1] in names for names in lost)}
-    if replaced:
-        more -= replaced
-        others = exchanged(earlier, directories, pairs | more)
-    rows[:] = [
-        row
-        for row in rows
-        if row.before is not None or unhidden.get(row.path) not in more or not earlier.is_unchanged(row.path)
-    ]
-    return directories.settled(earlier.inodes), moves, [*more, *others]
-
-
-def _without_moved(rows: Sequence[_Row], moves: Mapping[bytes, Move]) -> list[_Row]:
-    """Return the rows without what `moves` says."""
-    sources = {move.old for move in moves.values()}
-    rest = [
-        msgspec.structs.replace(
-            row,
-            before=None if row.path in sources or row.path in moves else row.before,
-            after=None if row.path in moves else row.after,
-        )
-        for row in rows
-    ]
-    return [row for row in rest if row.before is not None or row.after is not None]
-
-
-async def _with_renames(store: Store, root: str, old: Snapshot, new: Snapshot, rows: Sequence[_Row]) -> list[Changed]:
+async def _with_renames(store: Store, root: str, old: Snapshot, new: Snapshot, rows: Sequence[Row]) -> list[Changed]:
     """Return the rows, with pairs of deleted and created files that are alike as renames."""
     gone = {row.path: row.before for row in rows if row.after is None}
     created = {row.path: row.after for row in rows if row.before is None}
@@ -221,7 +168,7 @@ async def _with_renames(store: Store, root: str, old: Snapshot, new: Snapshot, r
         except GoneError:  # what was only in the user's repository is lost: only exact renames are found
             answer = await _diff_trees(store, [*_RAW, "-M100%"], old_tree, new_tree)
         rows = [row for row in rows if row.before is not None and row.after is not None]
-        rows += _parse_raw(answer)
+        rows += parse_raw(answer)
     return [
         Changed(
             _absolute(root, row.path),
@@ -231,12 +178,6 @@ async def _with_renames(store: Store, root: str, old: Snapshot, new: Snapshot, r
         )
         for row in rows
     ]
-
-
-async def directories(store: Store, tree: str) -> list[bytes]:
-    """Return the names of all directories in a tree. Raises `SnapshotError`."""
-    words = ["ls-tree", "-r", "-d", "-z", "--name-only", tree]
-    return (await store.git(words, env=store.borrowing)).split(b"\0")[:-1]
 
 
 async def with_permissions(
@@ -273,7 +214,7 @@ async def _with_other_permissions(
     found = [row.partition(b"\t") for row in rows.split(b"\0")[:-1]]
     modes = {path: words.decode().split(" ") for words, _, path in found}
     return [
-        (path, _blob(_entry(mode, oid), store.secrets)) for path, (mode, _, oid) in modes.items() if path not in known
+        (path, _blob(entry(mode, oid), store.secrets)) for path, (mode, _, oid) in modes.items() if path not in known
     ]
 
 
@@ -330,32 +271,6 @@ def _relative(root: str, path: str) -> bytes:
 
 def _absolute(root: str, path: bytes) -> str:
     return os.path.join(root, os.fsdecode(path))
-
-
-class _Row(msgspec.Struct, frozen=True):
-    """A file that differs between two trees; paths are relative."""
-
-    path: bytes
-    before: TreeEntry | None
-    after: TreeEntry | None
-    old_path: bytes | None = None
-
-
-def _parse_raw(answer: bytes) -> Iterator[_Row]:
-    """Parse rows of `:<mode> <mode> <oid> <oid> <status>` and one path, or two for a rename."""
-    words = iter(answer.split(b"\0")[:-1])
-    for row in words:
-        old_mode, new_mode, old_oid, new_oid, status = row[1:].decode().split(" ")
-        path = next(words)
-        before, after = _entry(old_mode, old_oid), _entry(new_mode, new_oid)
-        if status.startswith("R"):
-            yield _Row(next(words), before, after, path)
-        else:
-            yield _Row(path, before, after)
-
-
-def _entry(mode: str, oid: str) -> TreeEntry | None:
-    return None if mode == "000000" else TreeEntry(int(mode, 8), oid)
 
 
 def _blob(entry: TreeEntry | None, secrets: SecretFiles) -> Blob | None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Final
 
@@ -17,6 +18,7 @@ import msgspec
 from acp_nvim.file_time import TICK_NS, is_behind_link, last_change
 from acp_nvim.snapshots.birth import born
 from acp_nvim.snapshots.earlier_rules import RULES
+from acp_nvim.snapshots.store import Store
 
 CLOCK_NS: Final = 50_000_000
 """Nanoseconds by which the times of files may be behind the clock."""
@@ -165,7 +167,7 @@ class Directories:
         """
         inodes, gone = dict(self.inodes), dict(self._gone)
         for name in {*names, *(name for name, inode in self.inodes.items() if inode == UNSURE)}:
-            inode, left = inode_at(self.path(name)), inodes.pop(name, None)
+            inode, left = self.now(name), inodes.pop(name, None)
             if left is not None and left != UNSURE and not left.is_same(inode):
                 gone[left.device, left.number] = name
             if inode is not None:
@@ -178,7 +180,7 @@ class Directories:
         """Return the same with the directories of these ignored files (absolute paths) that were there. Blocks."""
         top = os.path.join(self.root, b"")
         names = {name for path in ignored if path.startswith(top) for name in parents(path[len(top) :])}
-        found = {name: inode_at(self.path(name)) for name in names - self.inodes.keys()}
+        found = {name: self.now(name) for name in names - self.inodes.keys()}
         hidden = {name: one for name, one in found.items() if one is not None and one.changed < self.time}
         return Directories(os.fsdecode(self.root), self.time, self.inodes, self._gone, hidden)
 
@@ -196,6 +198,14 @@ class Directories:
     def path(self, name: bytes) -> bytes:
         """Return the absolute path of a directory."""
         return os.path.join(self.root, name) if name else self.root
+
+    def now(self, name: bytes) -> Inode | None:
+        """Return the identity of the directory that is there now; None if there is none, or it is reached by a link.
+
+        Blocks.
+        """
+        above = (inode_at(self.path(one)) for one in parents(name))
+        return None if None in above else inode_at(self.path(name))
 
     @property
     def names(self) -> Iterator[bytes]:
@@ -231,6 +241,12 @@ class Directories:
         left = self.find(inode) or self._gone.get((inode.device, inode.number))
         return left is not None and self.path(left) != os.fsencode(path) and not self._is_new(os.fsencode(path))
 
+    def has_other(self, path: str) -> bool:
+        """Return whether this snapshot surely has another directory at an absolute path than is there now. Blocks."""
+        name = os.fsencode(path)[len(os.path.join(self.root, b"")) :]
+        known, inode = self.inodes.get(name), self.now(name)
+        return known is not None and known != UNSURE and inode is not None and not inode.is_same(known)
+
     def placed(self, path: str, entered: Callable[[str], str] | None = None) -> Placed | None:
         """Return when the directories above an absolute path, as they are now, came there since this snapshot.
 
@@ -248,10 +264,18 @@ class Directories:
             left = None if left is not None and self._is_new(self.path(name)) else left
             if left is not None and entered is not None and entered(self._slashed(left)) == self._slashed(name):
                 continue
-            came = _latest_move(self.path(name), None if left is None else self.path(left))
+            came = _latest_move(
+                self.path(name), self.path(left) if left is not None and self._has_kept_parent(left) else None
+            )
             latest, has_come = max(latest, came), came >= self.time and self._is_older(name)
             is_move = is_move or (known != UNSURE and (left is not None or has_come))
         return Placed(self.time - CLOCK_NS, latest, is_move) if latest >= self.time - CLOCK_NS else None
+
+    def _has_kept_parent(self, name: bytes) -> bool:
+        """Whether the directory above that place is still the one that was there, so that its time tells of it."""
+        above, _, _ = name.rpartition(b"/")
+        inode = self.now(above)
+        return inode is not None and inode.is_same(self.inodes.get(above))
 
     def _is_new(self, path: bytes) -> bool:
         """Whether a directory was made since the snapshot: it may have got the inode number of another one."""
@@ -272,8 +296,62 @@ class Directories:
         return [b"", *parents(whole[len(top) :])] if whole.startswith(top) else []
 
 
+class FirstDirectories:
+    """The directories of a snapshot of `root` that began at `began`, in nanoseconds since 1970."""
+
+    def __init__(self, root: str, began: int) -> None:
+        self._root = root
+        self._began = began
+        self._inodes: dict[bytes, Inode] = {}
+        self._named: set[bytes] = set()
+        self._others: dict[bytes, Sequence[bytes]] = {}
+
+    def look(self, place: bytes, names: Sequence[bytes]) -> None:
+        """Look at the directories that the user's index names for the work tree at `place`. Blocks.
+
+        They are relative to `place`, and that is relative to the workspace.
+        """
+        self._look(os.path.join(place, name) for name in names)
+        self._named.add(place)
+
+    def scanned(self, place: bytes, files: Sequence[bytes]) -> None:
+        """Note that a work tree has been scanned, and which files (relative to it) the index did not have as they are.
+
+        So these may be in other directories.
+        """
+        self._others[place] = files
+
+    async def complete(self, store: Store, tree: str) -> Directories:
+        """Return the directories of the snapshot, which is that tree. Raises `SnapshotError`."""
+        if self._others.keys() <= self._named:
+            files = [os.path.join(place, path) for place, paths in self._others.items() for path in (b"file", *paths)]
+            names = {name for path in files for name in parents(path)}
+        else:
+            names = set(await _names(store, tree))
+        await store.blocking(partial(self._look, names - self._inodes.keys()))
+        return Directories(self._root, self._began, await store.blocking(self._real))
+
+    def _real(self) -> dict[bytes, Inode]:
+        """Return those that are not reached by a link: git's index may still have what was there before it."""
+        found: dict[bytes, Inode] = {}
+        for name in sorted(self._inodes):
+            above, _, _ = name.rpartition(b"/")
+            if not above or above in found:
+                found[name] = self._inodes[name]
+        return found
+
+    def _look(self, names: Iterable[bytes]) -> None:
+        self._inodes |= Directories.look(self._root, self._began, names).inodes
+
+
+async def _names(store: Store, tree: str) -> list[bytes]:
+    """Return the names of all directories in a tree. Raises `SnapshotError`."""
+    words = ["ls-tree", "-r", "-d", "-z", "--name-only", tree]
+    return (await store.git(words, env=store.borrowing)).split(b"\0")[:-1]
+
+
 def inode_at(path: bytes) -> Inode | None:
-    """Return the identity of the directory at that path; None if there is none, or a link. Blocks."""
+    """Return the identity of the directory at that path; None if there is none, or a link (see `now`). Blocks."""
     try:
         status = os.lstat(path)
     except OSError:

@@ -6,13 +6,13 @@ The path of a directory ends with a slash where it is not to be a file's.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 import msgspec
 
-from acp_nvim.file_time import is_behind_link
 from acp_nvim.snapshots.birth import born
-from acp_nvim.snapshots.directories import CLOCK_NS, LOOKED_AT_ENTRIES, Directories, Inode, inode_at, parents
+from acp_nvim.snapshots.directories import CLOCK_NS, LOOKED_AT_ENTRIES, Directories, Inode, parents
 from acp_nvim.snapshots.snapshot import DirectoryMove
 
 Moves = Sequence[DirectoryMove]
@@ -160,8 +160,7 @@ def find_origins(old: Directories, new: Directories, names: Iterable[bytes]) -> 
 
 
 def _has_moved(old: Directories, inode: Inode, origin: bytes, name: bytes) -> bool:
-    left = old.path(origin)
-    there = None if is_behind_link(os.fsdecode(left)) else inode_at(left)
+    there = old.now(origin)
     if there is not None and there.is_same(inode):
         return False  # another name of it: a mount, or one with other letters that the file system takes for the same
     birth = born(old.path(name))
@@ -192,34 +191,38 @@ class Move(msgspec.Struct, frozen=True):
 
 
 def moved_files(
-    origins: Mapping[bytes, bytes | None], gone: Iterable[bytes], created: Iterable[bytes]
+    origins: Mapping[bytes, bytes | None], gone: Collection[bytes], created: Iterable[bytes]
 ) -> dict[bytes, Move]:
-    """Return the files that came with a renamed directory, by their new path.
+    """Return the files that may have come with a renamed directory, by their new path.
 
     `gone` are paths whose earlier content is not there any more, `created` those with a content that was not there; a
-    path may be both. What was in a directory of the new name must have moved, too: otherwise it would be lost.
+    path may be both.
     """
-    gone, found = set(gone), {}
-    for path in (created := set(created)):
-        move = move_of(origins, path)
-        if move is not None and move.old in gone:
-            found[path] = move
-    while True:
-        left = {move.directory_old for move in found.values()}  # what is gone from these was deleted elsewhere
-        lost = [names for names in map(parents, gone - {move.old for move in found.values()}) if left.isdisjoint(names)]
-        names = {name for above in lost for name in above} & {move.directory_new for move in found.values()}
-        if not names:
-            return found
-        found = {path: move for path, move in found.items() if move.directory_new not in names}
+    moves = {path: move_of(origins, path) for path in created}
+    return {path: move for path, move in moves.items() if move is not None and move.old in gone}
+
+
+def lost_places(gone: Iterable[bytes], left: AbstractSet[bytes]) -> set[bytes]:
+    """Return the directories above files that are gone, and did not leave with one of the directories `left`.
+
+    What came to such a place has not been renamed to it: renamed back, it would leave the place without them.
+    """
+    lost = [names for names in map(parents, gone) if left.isdisjoint(names)]
+    return {name for names in lost for name in names}
 
 
 def unhidden_with(old: Directories, origins: Mapping[bytes, bytes | None], path: bytes) -> tuple[bytes, bytes] | None:
     """Return the earlier and the present name of the directory with which the file came, if that had been hidden."""
-    for name in parents(path):
-        origin = origins.get(name)
-        if origin is not None and origin != name and origin not in old.inodes:
+    name = next((one for one in reversed(parents(path)) if origins.get(one) is not None), b"")
+    origin = origins.get(name)
+    if origin is None or origin == name or origin in old.inodes:
+        return None
+    while True:  # as long as the directory above has moved with it, and had been hidden, too
+        above, last = os.path.split(name)
+        before = origins.get(above)
+        if not before or before in old.inodes or before == above or os.path.join(before, last) != origin:
             return origin, name
-    return None
+        name, origin = above, before
 
 
 def exchanged(old: Directories, new: Directories, moves: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
@@ -232,7 +235,7 @@ def exchanged(old: Directories, new: Directories, moves: Iterable[tuple[bytes, b
     waiting, found = [one for one, _ in known], list[tuple[bytes, bytes]]()
     while waiting:
         name = waiting.pop()
-        inode = inode_at(new.path(name))
+        inode = new.now(name)
         origin = None if inode is None else old.find(inode)
         if inode is None or origin is None or origin == name or (origin, name) in known:
             continue
@@ -240,7 +243,7 @@ def exchanged(old: Directories, new: Directories, moves: Iterable[tuple[bytes, b
             known.add((origin, name))
             found.append((origin, name))
             waiting.append(origin)
-    taken = [os.path.join(origin, b"") for origin, _ in known if inode_at(new.path(origin)) is not None]
+    taken = [os.path.join(origin, b"") for origin, _ in known if new.now(origin) is not None]
     return found + _kept_places(old, tuple(taken))
 
 
@@ -250,7 +253,7 @@ def _kept_places(old: Directories, tops: tuple[bytes, ...]) -> list[tuple[bytes,
     for name in sorted(name for name in old.names if name.startswith(tops)) if tops else ():
         if found and name.startswith(os.path.join(found[-1][0], b"")):
             continue
-        inode = inode_at(old.path(name))
+        inode = old.now(name)
         if inode is not None and inode.is_same(old.known(name)):
             found.append((name, name))
     return found

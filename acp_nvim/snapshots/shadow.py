@@ -16,8 +16,7 @@ import msgspec
 
 from acp_nvim.snapshots import comparing, pins
 from acp_nvim.snapshots.blocking import Blocking
-from acp_nvim.snapshots.directories import CLOCK_NS, Directories, is_torn
-from acp_nvim.snapshots.first_directories import FirstDirectories
+from acp_nvim.snapshots.directories import CLOCK_NS, Directories, FirstDirectories, is_torn
 from acp_nvim.snapshots.ignored_files import IgnoredFiles
 from acp_nvim.snapshots.kept_objects import KeptObjects
 from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, FILE, LEFT_OUT, TreeEntry

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 
 from acp_nvim.limits import SNAPSHOT_FILES
+from acp_nvim.snapshots.directories import FirstDirectories
 from acp_nvim.snapshots.earlier_rules import TreeRules, store_rules
-from acp_nvim.snapshots.first_directories import FirstDirectories
 from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, TreeEntry
 from acp_nvim.snapshots.permissions import AT_ONCE, CHUNK, Permissions, Seen
 from acp_nvim.snapshots.run_git import together

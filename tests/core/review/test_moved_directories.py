@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.snapshots.snapshot import Changed, Snapshot
 from acp_nvim.ui import review_events
 from tests.core.review.desk import Desk, running_desk
 from tests.support.everything import everything
@@ -363,9 +364,10 @@ async def test_a_renamed_directory_that_is_deleted_is_a_deletion_under_the_old_n
         assert (desk.errors(), everything(desk.cwd)) == ([], before)
 
 
-async def test_a_swapped_directory_that_is_deleted_leaves_the_other_one_under_review(tmp_path: Path) -> None:
+async def test_a_swapped_directory_that_is_deleted_is_under_review_with_its_files(tmp_path: Path) -> None:
     async with running_desk(tmp_path) as desk:
         lay_out(desk)
+        before = everything(desk.cwd)
         await desk.begin_turn()
         swap(desk)
         await desk.look_around()
@@ -373,9 +375,102 @@ async def test_a_swapped_directory_that_is_deleted_leaves_the_other_one_under_re
         await desk.end_turn()
         assert desk.shown() == {
             "lib": (R, 0, 0, "src"),
+            "src": (R, 0, 0, "lib"),
             "src/a.py": ("delete", 0, 21, None),
             "src/c.py": ("delete", 0, 21, None),
         }
+        await desk.judge("reject")
+        assert (desk.errors(), everything(desk.cwd)) == ([], before)
+
+
+async def test_a_swapped_directory_that_is_deleted_is_not_under_review_without_its_files(tmp_path: Path) -> None:
+    async with running_desk(tmp_path) as desk:
+        lay_out(desk)
+        await desk.begin_turn()
+        swap(desk)
+        await desk.look_around()
+        shutil.rmtree(desk.cwd / "src")
+        await desk.end_turn()
+        await desk.judge("keep", "src/a.py")
+        await desk.judge("keep", "src/c.py")
+        await desk.look_around()
+        assert desk.shown() == {"lib": (R, 0, 0, "src")}
+        await desk.judge("reject")
+        assert (desk.errors(), desk.shown(), (desk.cwd / "lib").exists()) == ([], {}, False)
+
+
+async def test_the_names_of_a_swapped_directory_that_is_deleted_can_be_rejected_first(tmp_path: Path) -> None:
+    async with running_desk(tmp_path) as desk:
+        lay_out(desk)
+        before = everything(desk.cwd)
+        await desk.begin_turn()
+        swap(desk)
+        await desk.look_around()
+        shutil.rmtree(desk.cwd / "src")
+        await desk.end_turn()
+        await desk.reviews.judge("reject", f"{desk.cwd}/lib/", None, None)
+        assert desk.shown() == {"lib/a.py": ("delete", 0, 21, None), "lib/c.py": ("delete", 0, 21, None)}
+        await desk.judge("reject")
+        assert (desk.errors(), everything(desk.cwd)) == ([], before)
+
+
+async def test_directories_that_change_their_places_while_others_are_entered_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have come after the snapshot, so a rename inside of one has not brought them."""
+    async with running_desk(tmp_path) as desk:
+        lay_out(desk)
+        desk.put("docs/a.md", b"# docs\n")
+        before = everything(desk.cwd)
+        await desk.begin_turn()
+        move(desk, "docs", "other")
+        move(desk, "src/deep", "docs")
+        move(desk, "other", "src/deep")
+        shadow = desk.reviews.workspaces.at(str(desk.cwd)).scanner.shadow
+        changes = shadow.changes
+
+        async def then_swap(old: Snapshot, new: Snapshot) -> list[Changed]:
+            found = await changes(old, new)
+            swap(desk)
+            return found
+
+        with monkeypatch.context() as slow:
+            slow.setattr(shadow, "changes", then_swap)
+            await desk.look_around()
+        await desk.end_turn()
+        shown = {name: one[3] for name, one in desk.shown().items()}
+        assert shown == {"lib": "src", "src": "lib", "docs": "lib/deep", "lib/deep": "docs"}
+        await desk.judge("reject")
+        assert (desk.errors(), everything(desk.cwd)) == ([], before)
+
+
+async def test_a_directory_that_is_renamed_while_one_in_it_is_entered_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link in its place was made by the turn, but is no directory."""
+    async with running_desk(tmp_path) as desk:
+        lay_out(desk)
+        before = everything(desk.cwd)
+        await desk.begin_turn()
+        move(desk, "lib", "other")
+        move(desk, "src/deep", "lib")
+        move(desk, "other", "src/deep")
+        shadow = desk.reviews.workspaces.at(str(desk.cwd)).scanner.shadow
+        changes = shadow.changes
+
+        async def then_rename(old: Snapshot, new: Snapshot) -> list[Changed]:
+            found = await changes(old, new)
+            leave_a_link(desk)
+            return found
+
+        with monkeypatch.context() as slow:
+            slow.setattr(shadow, "changes", then_rename)
+            await desk.look_around()
+        await desk.end_turn()
+        shown = {name: one[3] for name, one in desk.shown().items()}
+        assert shown == {"core": "src", "src": None, "lib": "core/deep", "core/deep": "lib"}
+        await desk.judge("reject")
+        assert (desk.errors(), everything(desk.cwd)) == ([], before)
 
 
 async def test_another_host_goes_on_with_a_turn_that_has_renamed_a_directory(tmp_path: Path) -> None:

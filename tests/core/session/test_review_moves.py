@@ -9,13 +9,20 @@ import pytest
 from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.core.session.test_review import do, judge, line, reviews, undo
+from tests.core.session.test_review_kept import checkpoints, restore
 from tests.support.everything import everything
 from tests.support.five_ways import AGENT, Work, git
 
 pytestmark = pytest.mark.anyio
 
 LINES = "".join(f"line {number}\n" for number in range(20)).encode()
-BEFORE = {"src/a.py": LINES, "src/deep/b.py": b"# b\n" + LINES, "src/run*": b"echo\n", "lib/a.py": b"# lib\n" + LINES}
+BEFORE = {
+    "src/a.py": LINES,
+    "src/deep/b.py": b"# b\n" + LINES,
+    "src/run*": b"echo\n",
+    "lib/a.py": b"# lib\n" + LINES,
+    "lib/b.py": b"# b\n",
+}
 R = ("rename", 0, 0)
 Shown = dict[str, tuple[str, int, int, str | None]]
 CASES: dict[str, tuple[str, Shown]] = {
@@ -29,6 +36,10 @@ CASES: dict[str, tuple[str, Shown]] = {
             "core/deep/b.py": ("delete", 0, 21, None),
             "core/new": ("add", 1, 0, None),
         },
+    ),
+    "mv and chmod": (
+        "mv src core; chmod 600 core/a.py",
+        {"core/": (*R, "src/"), "core/a.py": ("mode", 0, 0, None)},
     ),
     "a swap": ("mv src x; mv lib src; mv x lib", {"lib/": (*R, "src/"), "src/": (*R, "lib/")}),
     "a swap and an edit": (
@@ -50,6 +61,77 @@ CASES: dict[str, tuple[str, Shown]] = {
     "a link is left": (
         "mv src core; ln -s core src",
         {"core/": (*R, "src/"), "src": ("add", 0, 0, None)},
+    ),
+    "a swap with an inner one, and a link is left": (
+        "mv lib x; mv src/deep lib; mv x src/deep; mv src core; ln -s core src",
+        {
+            "core/": (*R, "src/"),
+            "lib/": (*R, "core/deep/"),
+            "core/deep/": (*R, "lib/"),
+            "src": ("add", 0, 0, None),
+        },
+    ),
+    "a swap, and files of both have the same name and are deleted": (
+        "mv src x; mv lib src; mv x lib; rm lib/a.py src/a.py",
+        {
+            "lib/": (*R, "src/"),
+            "src/": (*R, "lib/"),
+            "lib/a.py": ("delete", 0, 20, None),
+            "src/a.py": ("delete", 0, 21, None),
+        },
+    ),
+    "a swap, and one of them is deleted": (
+        "mv src x; mv lib src; mv x lib; rm src/a.py",
+        {"lib/": (*R, "src/"), "src/": (*R, "lib/"), "src/a.py": ("delete", 0, 21, None)},
+    ),
+    "a swap, and the other one of them is deleted": (
+        "mv src x; mv lib src; mv x lib; rm lib/a.py",
+        {"lib/": (*R, "src/"), "src/": (*R, "lib/"), "lib/a.py": ("delete", 0, 20, None)},
+    ),
+    "a swap, and git brings the files back": (
+        "mv src x; mv lib src; mv x lib; git checkout -q -- .",
+        {
+            "lib/": (*R, "src/"),
+            "src/": (*R, "lib/"),
+            "lib/a.py": ("modify", 1, 0, None),
+            "lib/b.py": ("add", 1, 0, None),
+            "src/a.py": ("modify", 0, 1, None),
+            "src/deep/b.py": ("add", 21, 0, None),
+            "src/link": ("add", 0, 0, None),
+            "src/run": ("add", 1, 0, None),
+        },
+    ),
+    "a swap, and git brings the files of one back": (
+        "mv src x; mv lib src; mv x lib; git checkout -q -- src",
+        {
+            "lib/": (*R, "src/"),
+            "src/": (*R, "lib/"),
+            "src/a.py": ("modify", 0, 1, None),
+            "src/deep/b.py": ("add", 21, 0, None),
+            "src/link": ("add", 0, 0, None),
+            "src/run": ("add", 1, 0, None),
+        },
+    ),
+    "git brings back what was deleted before its directory was renamed": (
+        "rm src/run; mv src core; git checkout -q -- .",
+        {
+            "core/": (*R, "src/"),
+            "core/run": ("delete", 0, 1, None),
+            "src/a.py": ("add", 20, 0, None),
+            "src/deep/b.py": ("add", 21, 0, None),
+            "src/link": ("add", 0, 0, None),
+            "src/run": ("add", 1, 0, None),
+        },
+    ),
+    "git brings back what only one of two swapped ones had": (
+        "rm lib/b.py; mv src x; mv lib src; mv x lib; git checkout -q -- lib",
+        {
+            "lib/": (*R, "src/"),
+            "src/": (*R, "lib/"),
+            "lib/a.py": ("modify", 1, 0, None),
+            "lib/b.py": ("add", 1, 0, None),
+            "src/b.py": ("delete", 0, 1, None),
+        },
     ),
     "into a new one": ("mkdir -p pkg/python; mv src pkg/python/", {"pkg/python/src/": (*R, "src/")}),
     "a file becomes a directory": (
@@ -156,3 +238,53 @@ async def test_what_a_command_does_is_listed_rejected_and_undone_at_once(host: H
     assert {name: line(one, cwd) for name, one in reviews(host, cwd).items()} == listed
     await judge(host, "keep", cwd)
     assert everything(cwd) == done
+
+
+SWAP = "mv src x; mv lib src; mv x lib"
+TURNS = [
+    (SWAP, "rm -r src"),
+    (SWAP, "rm -r lib"),
+    (SWAP, "rm -r src lib"),
+    (SWAP, "rm -r src", "mv lib src"),
+    (SWAP, "rm -r src", "mv lib core"),
+    (SWAP, "rm -r src", "mkdir src; echo new >src/a.py; echo new >src/new"),
+    (SWAP, "rm -r src", "mv lib/deep src"),
+    (SWAP, "rm -r src", "echo more >>lib/a.py", "rm -r lib"),
+    (SWAP, "rm src/*", "rmdir src"),
+    (SWAP, SWAP),
+    (SWAP, "rm src/a.py", SWAP),
+    (SWAP, "rm -r lib/deep; mv src lib/deep"),
+    ("mv src core; mv lib src", "rm -r src"),
+    ("mv src core", "mv lib src", "rm -r src"),
+    ("mv src core", "rm -r core", "mv lib src"),
+    ("mv src x; mv lib src; mv x lib; mv lib/deep src/", "rm -r src"),
+    ("mv src/deep x; mv src lib/; mv x src", "rm -r src"),
+    ("mv src core; ln -s core src", "rm -r core", "rm src"),
+]
+
+
+@pytest.mark.parametrize("commands", TURNS, ids=map(", ".join, TURNS))
+async def test_what_several_turns_do_is_rejected_restored_and_undone_at_once(
+    host: Host, commands: tuple[str, ...]
+) -> None:
+    cwd = await begin(host)
+    (cwd / "src/empty").rmdir()
+    (cwd / "src/out.o").unlink()  # what is ignored, and deleted, does not come back
+    before = everything(cwd)
+    host.script(AGENT)
+    host.open(cwd=str(cwd))
+    for command in commands:
+        await host.turn(Work({}, {}, command, {}).prompt("a command", cwd))
+        await host.app.sessions[1].changes.settled()
+    done = everything(cwd)
+    assert bool(reviews(host, cwd)) == (done != before)
+    if done == before:
+        return
+    await judge(host, "reject", cwd)
+    await host.until("the files of before", lambda: everything(cwd) == before)
+    await undo(host, cwd)
+    assert everything(cwd) == done
+    first = [one for one in await checkpoints(host, cwd) if one.kind == "turn"][-1]
+    restored = await restore(host, cwd, first.id)
+    assert (restored.conflicts, restored.problem) == ([], None)
+    assert everything(cwd) == before

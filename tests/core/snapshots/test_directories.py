@@ -144,6 +144,20 @@ async def test_a_new_directory_that_has_got_the_number_of_another_one_has_not_mo
         assert change_time(str(root / "b" / "same"), known, first.time - CLOCK_NS).other is None
 
 
+async def test_a_directory_that_is_reached_by_a_link_is_not_there(tmp_path: Path) -> None:
+    root = repository(tmp_path / "w", a__deep__file="text")
+    (root / "a").rename(root / "b")
+    (root / "a").symlink_to("b")  # the index still has what was there
+    wait_until_later()
+    async with shadow_of(root, tmp_path / "git") as shadow:
+        first = await shadow.take()
+        known = shadow.directories(first)
+        assert known is not None
+        assert sorted(known.inodes) == [b"", b"b", b"b/deep"]
+        assert known.now(b"a/deep") is None
+        assert known.now(b"b/deep") == known.inodes[b"b/deep"]
+
+
 async def test_after_an_earlier_snapshot_is_lost_renames_are_found_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

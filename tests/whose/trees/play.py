@@ -248,7 +248,11 @@ class Player:
         changed |= {path for path in before.keys() & after.keys() if before[path] != after[path]}  # permissions
         renamed = {path: self._below(one.old_path) for path, one in reviews.items() if one.old_path is not None}
         left = set(renamed.values())
+        lost = {path: _before(path, renamed) for path in reviews if path not in after}
         changed |= {path for path in reviews if _before(path, renamed) in changed}  # deleted from a renamed directory
+        changed |= {path for path, was in lost.items() if was in before}  # and another one is there again
+        if hidden - after.keys():  # an ignored file may have been at another place in between
+            changed |= {path for path in lost if reviews[path].operation == "delete"}
         changed |= {path for path in reviews if _is_named(os.path.dirname(path), left)}  # what is there again
         are_rules_touched = any(os.path.basename(path) == ".gitignore" for path in changed) or hidden - hidden_now
         changed |= hidden if are_rules_touched else set()  # perhaps shown as "earlier contents not known"
