@@ -39,6 +39,12 @@ KEPT_WAIT_SECONDS: Final = 0.1
 """Time that a prompt waits until the beginning of its turn is written, to reach the agent within a second."""
 
 
+UNSEEN: Final = (
+    "What the agent has changed is not listed completely, because acp_nvim failed to look at the files. "
+    ":AcpLog has the error; please report it. Every later turn looks again"
+)
+
+
 class TurnChanges:
     """Changes by turn of one session. A prompt waits up to `snapshot_wait` seconds for the snapshot before it."""
 
@@ -230,10 +236,15 @@ class TurnChanges:
                 await anyio.sleep(max(SCAN_PAUSE_SECONDS, SCAN_PAUSE * took))
 
     async def _guarded_look(self) -> None:
-        try:
-            await self.look()
-        except Exception:
-            log.exception("looking for what the agent of session %d has changed", self.log.session)
+        """Record all changes so far, in a second attempt without what the first has failed with; else say so."""
+        for _ in range(2):
+            try:
+                await self.look()
+            except Exception:
+                log.exception("looking for what the agent of session %d has changed", self.log.session)
+            else:
+                return
+        self._notices.say(UNSEEN, "error")
 
     async def look(self) -> None:
         """Record all changes so far in the ledger."""

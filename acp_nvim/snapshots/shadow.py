@@ -215,8 +215,9 @@ class Shadow:
                 found, now = await comparing.changes(
                     self._store, self.root, old, new, ignored, self._scanner.known, known, past
                 )
-            except GoneError:
-                self._directories = {}  # the next snapshot is a first one
+            except Exception as error:
+                if isinstance(error, GoneError) or not isinstance(error, SnapshotError):
+                    self._directories = {}  # the next snapshot is a first one, and this one is compared without them
                 raise
             if now is not None and known is not None:
                 self._directories = {old: known, new: now}

@@ -6,10 +6,13 @@ import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import anyio
 import pytest
 
+from acp_nvim.session.turn_changes import UNSEEN
+from acp_nvim.snapshots import comparing
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
 from acp_nvim.ui import events, review_events
@@ -175,3 +178,31 @@ async def test_a_user_edits_a_file_in_what_a_command_has_renamed(host: Host, mon
     lay_out(host.directory / "expected", "src", "lib")
     (host.directory / "expected" / "src" / "a.py").write_text("mine\n")
     assert look(host.cwd / "0") == look(host.directory / "expected")
+
+
+async def test_an_error_of_ours_in_finding_renamed_directories_hides_nothing(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files are listed then, one by one; it may not be known any more who moved them."""
+    await begin(host)
+    monkeypatch.setattr(comparing, "find_moved", AsyncMock(side_effect=KeyError(b"core/a.py")))
+    await host.turn(f"cd {host.cwd / '0'}; mv src core")
+    await settled(host)
+    found = verdicts(host, host.cwd / "0")
+    assert found.keys() == below("src", "core")
+    assert set(found.values()) <= {"agent", "unknown"}
+    assert host.notices() == []
+
+
+async def test_an_error_of_ours_in_looking_at_the_files_is_said(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    await begin(host)
+    await settled(host)
+    with monkeypatch.context() as broken:
+        broken.setattr(comparing, "changes", AsyncMock(side_effect=KeyError(b"core/a.py")))
+        await host.turn(f"cd {host.cwd / '0'}; mv src core")
+        await settled(host)
+        assert UNSEEN in host.notices()
+    await host.turn("true")
+    await settled(host)
+    assert set(verdicts(host, host.cwd / "0")) == below("src", "core")
+    assert host.notices().count(UNSEEN) == 1
