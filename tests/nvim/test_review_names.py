@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from acp_nvim.evidence.work import TURN_LATE_NS
+from acp_nvim.file_time import now
 from tests.nvim.reviewing import Desk
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
 from tests.support.five_ways import AGENT, Work, git, look
+from tests.support.waiting import wait_until
 
 LINES = b"".join(b"line %d\n" % number for number in range(20))
 FILES = {name: name.encode() + b"\n" + LINES for name in ("a.py", "b.py", "c.py", "d.py")}
@@ -52,6 +56,8 @@ def test_the_users_names_stay_when_all_is_rejected(editor: Callable[..., Headles
     shell(desk, "sed -i 's/^line 3$/LINE 3/' *.py; printf 'one\\ntwo\\n' >new.py")
     changed = ("modify", 1, 1, None)
     desk.until_reviews({**dict.fromkeys(FILES, changed), "new.py": ("add", 2, 0, None)})
+    later = time.time_ns() + TURN_LATE_NS  # what is renamed at once may still be the agent's doing
+    wait_until(lambda: now() > later)
     git(desk.cwd, "mv", "a.py", "one.py")
     desk.nvim.command(f"edit {desk.cwd}/one.py")
     desk.nvim.lua(RENAME, f"{desk.cwd}/b.py", f"{desk.cwd}/two.py")
