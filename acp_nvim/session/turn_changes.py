@@ -236,7 +236,10 @@ class TurnChanges:
                 await anyio.sleep(max(SCAN_PAUSE_SECONDS, SCAN_PAUSE * took))
 
     async def _guarded_look(self) -> None:
-        """Record all changes so far, in a second attempt without what the first has failed with; else say so."""
+        """Record all changes so far, and tell the user if that fails twice.
+
+        After an error of ours the second attempt compares without the renames of directories.
+        """
         for _ in range(2):
             try:
                 await self.look()

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from acp_nvim.snapshots.directories import Directories, parents
+from acp_nvim.snapshots.index import FEW_PATHS
 from acp_nvim.snapshots.objects import DIRECTORY, TreeEditor, TreeEntry
 from acp_nvim.snapshots.renames import Move, exchanged, find_origins, lost_places, move_of, moved_files, unhidden_with
 from acp_nvim.snapshots.run_git import run_git
@@ -147,12 +148,11 @@ async def _same_in_others(
         inode = earlier.now(name)
         return inode is None or inode.is_same(earlier.inodes.get(name))
 
-    words = [os.fsdecode(name) for name in names]
+    words = [os.fsdecode(name) for name in names] if len(names) <= FEW_PATHS else []
+    list_files = partial(run_git, store.places.directory, env=store.borrowing)
     try:
-        before, after = [
-            await run_git(store.places.directory, ["ls-tree", "-r", "-z", tree, *words], env=store.borrowing)
-            for tree in (old.id, new.id)
-        ]
+        # a name may begin with a dash
+        before, after = [await list_files(["ls-tree", "-r", "-z", "--", tree, *words]) for tree in (old.id, new.id)]
     except GitFailedError as error:
         raise GoneError(GONE) from error
     return await store.blocking(partial(select, {*before.split(b"\0")[:-1]} & {*after.split(b"\0")}))

@@ -414,61 +414,42 @@ async def test_the_names_of_a_swapped_directory_that_is_deleted_can_be_rejected_
         assert (desk.errors(), everything(desk.cwd)) == ([], before)
 
 
-async def test_directories_that_change_their_places_while_others_are_entered_are_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("other", "act", "expected"),
+    [
+        ("docs", swap, {"lib": "src", "src": "lib", "docs": "lib/deep", "lib/deep": "docs"}),
+        ("lib", leave_a_link, {"core": "src", "src": None, "lib": "core/deep", "core/deep": "lib"}),
+    ],
+)
+async def test_what_is_renamed_while_a_swap_is_entered_is_found(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    other: str,
+    act: Callable[[Desk], None],
+    expected: dict[str, str | None],
 ) -> None:
-    """They have come after the snapshot, so a rename inside of one has not brought them."""
+    """It has come after the snapshot, and a link in its place is no directory: the swap has not brought them."""
     async with running_desk(tmp_path) as desk:
         lay_out(desk)
         desk.put("docs/a.md", b"# docs\n")
         before = everything(desk.cwd)
         await desk.begin_turn()
-        move(desk, "docs", "other")
-        move(desk, "src/deep", "docs")
-        move(desk, "other", "src/deep")
+        move(desk, other, "away")
+        move(desk, "src/deep", other)
+        move(desk, "away", "src/deep")
         shadow = desk.reviews.workspaces.at(str(desk.cwd)).scanner.shadow
         changes = shadow.changes
 
-        async def then_swap(old: Snapshot, new: Snapshot) -> list[Changed]:
+        async def then_act(old: Snapshot, new: Snapshot) -> list[Changed]:
             found = await changes(old, new)
-            swap(desk)
+            act(desk)
             return found
 
         with monkeypatch.context() as slow:
-            slow.setattr(shadow, "changes", then_swap)
+            slow.setattr(shadow, "changes", then_act)
             await desk.look_around()
         await desk.end_turn()
-        shown = {name: one[3] for name, one in desk.shown().items()}
-        assert shown == {"lib": "src", "src": "lib", "docs": "lib/deep", "lib/deep": "docs"}
-        await desk.judge("reject")
-        assert (desk.errors(), everything(desk.cwd)) == ([], before)
-
-
-async def test_a_directory_that_is_renamed_while_one_in_it_is_entered_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A link in its place was made by the turn, but is no directory."""
-    async with running_desk(tmp_path) as desk:
-        lay_out(desk)
-        before = everything(desk.cwd)
-        await desk.begin_turn()
-        move(desk, "lib", "other")
-        move(desk, "src/deep", "lib")
-        move(desk, "other", "src/deep")
-        shadow = desk.reviews.workspaces.at(str(desk.cwd)).scanner.shadow
-        changes = shadow.changes
-
-        async def then_rename(old: Snapshot, new: Snapshot) -> list[Changed]:
-            found = await changes(old, new)
-            leave_a_link(desk)
-            return found
-
-        with monkeypatch.context() as slow:
-            slow.setattr(shadow, "changes", then_rename)
-            await desk.look_around()
-        await desk.end_turn()
-        shown = {name: one[3] for name, one in desk.shown().items()}
-        assert shown == {"core": "src", "src": None, "lib": "core/deep", "core/deep": "lib"}
+        assert {name: one[3] for name, one in desk.shown().items()} == expected
         await desk.judge("reject")
         assert (desk.errors(), everything(desk.cwd)) == ([], before)
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_nvim.file_time import last_change, now
-from acp_nvim.snapshots import comparing, directories
+from acp_nvim.snapshots import comparing, directories, moved_rows
 from acp_nvim.snapshots.directories import CLOCK_NS, Directories, Inode, change_time
 from acp_nvim.snapshots.objects import LEFT_OUT
 from acp_nvim.snapshots.snapshot import Changed, GoneError
@@ -142,6 +142,31 @@ async def test_a_new_directory_that_has_got_the_number_of_another_one_has_not_mo
         assert all(one.moved is None for one in await shadow.changes(first, await shadow.take()))
         assert not known.came(str(root / "b"))
         assert change_time(str(root / "b" / "same"), known, first.time - CLOCK_NS).other is None
+
+
+@pytest.mark.parametrize("most", [0, 500])
+async def test_a_file_that_is_made_again_in_a_swapped_directory_is_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Whatever the directory is called, and however many there are."""
+    monkeypatch.setattr(moved_rows, "FEW_PATHS", most)
+    root = repository(tmp_path / "w", b__own="b", other__file="text")
+    write(root / "-x" / "own", "x")
+    write(root / "-x" / "more", "x")
+    wait_until_later()
+    async with shadow_of(root, tmp_path / "git") as shadow:
+        first = await shadow.take()
+        os.rename(root / "-x", root / "t")
+        os.rename(root / "b", root / "-x")
+        os.rename(root / "t", root / "b")
+        (root / "b" / "more").unlink()
+        write(root / "-x" / "more", "x")
+        found = await shadow.changes(first, await shadow.take())
+        assert moves(root, found) == {"-x -> b", "b -> -x"}
+        [again] = [one for one in found if one.path == str(root / "-x" / "more")]
+        assert again.moved is None
+        assert again.before == again.after
+        assert str(root / "other" / "file") not in {one.path for one in found}
 
 
 async def test_a_directory_that_is_reached_by_a_link_is_not_there(tmp_path: Path) -> None:
