@@ -155,11 +155,12 @@ def find_origins(old: Directories, new: Directories, names: Iterable[bytes]) -> 
             found[name] = name
         else:
             origin = old.find(inode)
-            found[name] = origin if origin is not None and _has_moved(old, inode, origin, name) else None
+            found[name] = origin if origin is not None and has_moved(old, inode, origin, name) else None
     return found
 
 
-def _has_moved(old: Directories, inode: Inode, origin: bytes, name: bytes) -> bool:
+def has_moved(old: Directories, inode: Inode, origin: bytes, name: bytes) -> bool:
+    """Return whether `name`, which has that inode, is the directory `origin` of `old`: see `find_origins`. Blocks."""
     there = old.now(origin)
     if there is not None and there.is_same(inode):
         return False  # another name of it: a mount, or one with other letters that the file system takes for the same
@@ -239,7 +240,7 @@ def exchanged(old: Directories, new: Directories, moves: Iterable[tuple[bytes, b
         origin = None if inode is None else old.find(inode)
         if inode is None or origin is None or origin == name or (origin, name) in known:
             continue
-        if _has_moved(old, inode, origin, name):
+        if has_moved(old, inode, origin, name):
             known.add((origin, name))
             found.append((origin, name))
             waiting.append(origin)

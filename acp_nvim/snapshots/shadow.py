@@ -17,6 +17,7 @@ import msgspec
 from acp_nvim.snapshots import comparing, pins
 from acp_nvim.snapshots.blocking import Blocking
 from acp_nvim.snapshots.directories import CLOCK_NS, Directories, FirstDirectories, is_torn
+from acp_nvim.snapshots.hidden_files import REMEMBERED_FILES, Earlier, directories_in
 from acp_nvim.snapshots.ignored_files import IgnoredFiles
 from acp_nvim.snapshots.kept_objects import KeptObjects
 from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, FILE, LEFT_OUT, TreeEntry
@@ -34,16 +35,10 @@ SNAPSHOT_RETRY_SECONDS: Final = 600.0
 """Time in seconds before a workspace beyond a limit is tried again: its ignore rules may have changed."""
 FRESH_SECONDS: Final = 600.0
 """Time in seconds for which a cleaning keeps contents and trees that nothing holds."""
-
-
 MANY_FRESH: Final = 1000
 """Contents and trees that nothing holds, of which the old ones are forgotten."""
-
-
 RETAKE_NS: Final = 500_000_000
 """For how long a snapshot is taken again, in nanoseconds, while files get other names all the time."""
-
-
 KEPT_TABLES: Final = 20
 """Snapshots whose directories are stored for other hosts, of which the ids are known: those of running turns."""
 
@@ -136,7 +131,9 @@ class Shadow:
         async with self._lock.use():
             last, paths = self._last, await self._scanner.ignored()
             if last is not None and (known := self._directories.get(last)) is not None:
-                found = await self._store.blocking(partial(known.with_hidden, paths))
+                inner = await self._store.blocking(lambda: [*directories_in(b"", paths, REMEMBERED_FILES)])
+                hidden = [*paths, *(name + b"/" for name in inner)]
+                found = await self._store.blocking(partial(known.with_hidden, hidden))
                 if self._directories.get(last) is known:  # no other scan has ended meanwhile
                     self._directories[last] = found
             files = [path for path in paths if not path.endswith(b"/")]
@@ -379,12 +376,14 @@ class Shadow:
         return Snapshot(taken[0], began, taken[1])
 
     async def _tree(self, past: Snapshot | None, first: FirstDirectories, *, again: bool) -> tuple[str, str]:
+        last = self._last
+        earlier = Earlier(past, last, None if last is None else self._directories.get(last))
         try:
-            return await self._scanner.tree(past, first, again=again)
+            return await self._scanner.tree(earlier, first, again=again)
         except (GitFailedError, GoneError):
             # leftovers of a killed git or a full disk, a file that became unreadable, objects that the user removed
             await self._scanner.forget()
-            return await self._scanner.tree(past, first, again=again)
+            return await self._scanner.tree(earlier, first, again=again)
 
 
 def _changed_since(paths: Sequence[bytes], since: int) -> dict[bytes, TreeEntry | None]:

@@ -21,13 +21,13 @@ from acp_nvim.snapshots.found_files import (
     looks_secret,
     private_ones,
 )
-from acp_nvim.snapshots.hidden_files import Hidden, hidden_since
+from acp_nvim.snapshots.hidden_files import Earlier, Followed, Hidden, hidden_since, lost_directories
 from acp_nvim.snapshots.index import Differences, Index, Look
 from acp_nvim.snapshots.known_inodes import KnownInodes
 from acp_nvim.snapshots.objects import TreeEntry
 from acp_nvim.snapshots.permissions import AT_ONCE, Seen, is_fresh
 from acp_nvim.snapshots.run_git import together
-from acp_nvim.snapshots.snapshot import LimitError, Snapshot
+from acp_nvim.snapshots.snapshot import LimitError
 from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.users_index import UsersIndex
 from acp_nvim.snapshots.users_repository import Enclosing, Rules, Tracked, repository_at
@@ -86,6 +86,7 @@ class WorkTree:
         self._rules: TreeRules | None = None
         self._rules_changed = 0
         self.inodes = KnownInodes(store, top, self.index)
+        self._followed = Followed(store, os.fsencode(top))
 
     @property
     def directory(self) -> str:
@@ -104,13 +105,13 @@ class WorkTree:
         *,
         takes_over: bool,
         place: bytes,
-        past: Snapshot | None,
+        earlier: Earlier,
     ) -> WorkTreeState:
         """Return the current files, at most `room`. Raises `SnapshotError`.
 
         `takes_over`: the user's index and objects may be used; `look` is called, in a thread, with the directories of
-        that index. `place` is the directory, relative to the workspace. Files that the rules ignore now, but not at the
-        snapshot `past`, are included.
+        that index. `place` is the directory, relative to the workspace. Files that the rules ignore now, but did not at
+        the beginning of the turn, or where their directory was, are included.
         """
         started = time.time_ns()
         await self.rules.refresh(repository)
@@ -127,16 +128,14 @@ class WorkTree:
         ours, found = await self._inspect(named)
         rules = await self.rules.now(place)
         self._note_rules(rules, found, started)
-        too_many: list[bytes] = []
-        if past is not None and self._rules_changed >= past.time:
-            hidden = await self._hidden(past, place)
-            more, found_more = await self._inspect({*hidden.files, *hidden.inner} - named)
-            ours, found, too_many = ours + more, found + found_more, hidden.too_many
+        hidden = await self._hidden(earlier, found, place)
+        more, found_more = await self._inspect({*hidden.files, *hidden.inner} - named)
+        ours, found = ours + more, found + found_more
         in_index = set(names.changed)
         await self.inodes.note(found, names.changed, self._keys)
         found = await self._hide_secrets(found, repository)
         _, back = await self._inspect(self._kept.keys() - {one.path for one in found})  # as our index has them again
-        updates = self._should_update_index(found)
+        updates = self._should_update_index(found) or bool(found_more)  # another host finds them in the index
         if updates:
             await self._update_index(found, tracked)
             changes = {one.path: one.left_out for one in found if not _is_for_index(one)}
@@ -151,7 +150,7 @@ class WorkTree:
             [self._below(path) for path in ours if not path.endswith(b"/")],
             number - gone + sum(not path.endswith(b"/") for path in names.others),
             rules,
-            [self._below(path[:-1]) for path in too_many],
+            [self._below(path[:-1]) for path in hidden.too_many],
             self._seen([*found, *back]),
         )
 
@@ -168,6 +167,7 @@ class WorkTree:
         self._outside = frozenset(one.path for one in beside if one.path not in in_index)
         self._inner = frozenset(path for path in ours if path.endswith(b"/"))
         self._scanned = started
+        self._followed.note()
 
     async def names(self) -> list[bytes]:
         """Return the files in our index, relative to the inspected part. Raises `SnapshotError`."""
@@ -198,15 +198,30 @@ class WorkTree:
             self._rules_changed = now
         self._rules = rules
 
-    async def _hidden(self, past: Snapshot, place: bytes) -> Hidden:
-        start = len(self._within) + 1 if self._within else 0
+    async def _hidden(self, earlier: Earlier, found: Sequence[FoundFile], place: bytes) -> Hidden:
+        """Return the files that are ignored now, and were not; `found` are the others that have changed."""
+
+        def named(path: bytes) -> bytes:
+            return os.path.join(place, self._below(path))
+
+        changed = [named(one.path) for one in found]
+        there = [one.path for one in found if one.key and one.path not in self._outside]
+        visible = [named(path) for path in there if not self._followed.has(path)]
+        lost = await self._store.blocking(partial(lost_directories, earlier, changed, visible)) if changed else {}
+        hidden = await self._followed.look(earlier, lost, self._ignored)
+        past = earlier.past
+        if past is None or self._rules_changed < past.time:
+            return hidden
 
         async def was_ignored(paths: Sequence[bytes]) -> frozenset[bytes]:
-            names = {(place + b"/" if place else b"") + path[start:]: path for path in paths}
+            names = {named(path): path for path in paths}
             return frozenset(names[name] for name in await ignored(self._store, past, names))
 
-        now = [path for path in await self.index.ignored() if self.is_ours(path.rstrip(b"/"))]
-        return await hidden_since(self._store, os.fsencode(self.top), now, was_ignored)
+        new = await hidden_since(self._store, os.fsencode(self.top), await self._ignored(), was_ignored)
+        return Hidden([*hidden.files, *new.files], [*hidden.inner, *new.inner], new.too_many)
+
+    async def _ignored(self) -> list[bytes]:
+        return [path for path in await self.index.ignored() if self.is_ours(path.rstrip(b"/"))]
 
     async def _begin(self, repository: Enclosing | None, room: int, look: Look) -> Differences | None:
         """Create our index from the user's if we have none; return what differs then."""
@@ -240,6 +255,7 @@ class WorkTree:
         self._indexed = self._outside = self._inner = frozenset()
         self._keys = {}
         self.inodes.forget()
+        self._followed.forget()
 
     def is_ours(self, path: bytes) -> bool:
         """Whether git would accept the path, and it is not a file of this plugin."""

@@ -10,10 +10,11 @@ from functools import partial
 from acp_nvim.limits import SNAPSHOT_FILES
 from acp_nvim.snapshots.directories import FirstDirectories
 from acp_nvim.snapshots.earlier_rules import TreeRules, store_rules
+from acp_nvim.snapshots.hidden_files import Earlier
 from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, TreeEntry
 from acp_nvim.snapshots.permissions import AT_ONCE, CHUNK, Permissions, Seen
 from acp_nvim.snapshots.run_git import together
-from acp_nvim.snapshots.snapshot import TOO_MANY, LimitError, Snapshot
+from acp_nvim.snapshots.snapshot import TOO_MANY, LimitError
 from acp_nvim.snapshots.store import Store
 from acp_nvim.snapshots.users_repository import Enclosing, enclosing, repository_at
 from acp_nvim.snapshots.work_tree import WorkTree, WorkTreeState
@@ -36,7 +37,7 @@ class WorkspaceScanner:
         self._rules: list[TreeRules] = []
         self._scanned: list[WorkTree] = []
         self._scanning: list[WorkTree] = []
-        self._past: Snapshot | None = None
+        self._earlier = Earlier()
         self._first = FirstDirectories(root, 0)
         self.too_many: list[str] = []
         """Paths of directories that new rules hide, with more new files than are inspected."""
@@ -44,16 +45,16 @@ class WorkspaceScanner:
         """Inodes, modulo 2 ** 32, of files of the last tree but one."""
         self._again = False
 
-    async def tree(self, past: Snapshot | None, first: FirstDirectories, *, again: bool = False) -> tuple[str, str]:
+    async def tree(self, earlier: Earlier, first: FirstDirectories, *, again: bool = False) -> tuple[str, str]:
         """Return the tree of all files as they are now, and the id of the rules. Raises `SnapshotError`.
 
-        Files that are ignored now, but were not at the snapshot `past`, are included. Directories are entered in
-        `first`. `again`: the last tree does not count.
+        Files that are ignored now, but were not by what is known from `earlier`, are included. Directories are entered
+        in `first`. `again`: the last tree does not count.
         """
         repository = await self._store.blocking(partial(enclosing, self._root))
         self.looked_at = []
         self._files = 0
-        self._past, self._rules, self._scanning, self.too_many, self.known = past, [], [], [], set()
+        self._earlier, self._rules, self._scanning, self.too_many, self.known = earlier, [], [], [], set()
         self._first, self._again = first, again
         if self._outermost is None or self._known != repository:
             self._outermost = await self._choose(repository)
@@ -144,7 +145,7 @@ class WorkspaceScanner:
             partial(self._first.look, place),
             takes_over=has_objects,
             place=place,
-            past=self._past,
+            earlier=self._earlier,
         )
         self._first.scanned(place, state.looked_at)
         self._files += state.files

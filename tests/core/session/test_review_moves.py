@@ -187,6 +187,8 @@ async def begin(host: Host) -> Path:
             {"core": (*R, "built"), "core/deep/some": ("binary", 0, 0, None)},
         ),
         ("mv src core; mv built src", {"core": (*R, "src"), "src": (*R, "built")}),
+        ("mv built/deep core", {"core": (*R, "built/deep")}),
+        ("mv src x; mv built/deep src; mv x built/deep", {"built/deep": (*R, "src"), "src": (*R, "built/deep")}),
     ],
 )
 async def test_a_directory_whose_files_are_all_ignored_is_renamed_too(host: Host, shell: str, shown: Shown) -> None:
@@ -270,6 +272,11 @@ async def test_what_several_turns_do_is_rejected_restored_and_undone_at_once(
     cwd = await begin(host)
     (cwd / "src/empty").rmdir()
     (cwd / "src/out.o").unlink()  # what is ignored, and deleted, does not come back
+    await play(host, cwd, commands)
+
+
+async def play(host: Host, cwd: Path, commands: tuple[str, ...]) -> None:
+    """Have an agent run one command a turn; reject all, undo that, and restore the first turn."""
     before = everything(cwd)
     host.script(AGENT)
     host.open(cwd=str(cwd))
@@ -288,3 +295,45 @@ async def test_what_several_turns_do_is_rejected_restored_and_undone_at_once(
     restored = await restore(host, cwd, first.id)
     assert (restored.conflicts, restored.problem) == ([], None)
     assert everything(cwd) == before
+
+
+HIDING = [
+    ("mv src built",),
+    ("mv src built; echo more >>built/a.py; echo new >built/new; rm built/deep/b.py",),
+    ("mv src built", "echo more >>built/a.py; echo new >built/new; ln -s new built/other"),
+    ("mv src built; echo new >built/new", "rm built/new; chmod 600 built/a.py", "echo new >built/new"),
+    ("mv src kept/built/", "echo new >kept/built/src/new", "rm kept/built/src/new"),
+    ("mv src kept/built/", "echo more >>kept/built/src/a.py; mv kept/built/src core"),
+    ("mv src kept/built/", "echo new >kept/built/src/new; mv kept/built/src built", "echo newer >built/newer"),
+    ("mv src built", "mv built/deep built/deeper; echo new >built/deeper/new"),
+    ("mv src built", "mv built/deep kept/built/; echo new >kept/built/deep/new", "mv built src"),
+    ("mv src x; mv lib built; mv x lib; echo new >built/new", "mv built src; echo newer >src/newer"),
+    ("mv src x; mv kept/built src; mv x kept/built; echo new >kept/built/new",),
+    ("mv src built; git checkout -q .",),
+    ("mv src kept/built/; git checkout -q .", "echo new >kept/built/src/new"),
+    ("mv src built; mkdir src; echo new >src/a.py", "echo new >built/new"),
+    ("mv src/deep built", "echo new >built/new", "mv src built/; mv built/src/a.py built/b.py"),
+]
+
+
+@pytest.mark.parametrize("commands", HIDING, ids=map(", ".join, HIDING))
+async def test_a_directory_that_is_renamed_to_where_it_is_ignored_is_still_seen(
+    host: Host, commands: tuple[str, ...]
+) -> None:
+    cwd = await begin(host)
+    (cwd / ".gitignore").write_text("*.o\nbuilt/\n")
+    (cwd / "kept/built").mkdir(parents=True)
+    (cwd / "kept/built/all").write_bytes(b"built\n")
+    git(cwd, "commit", "-q", "-a", "-m", "second")
+    await play(host, cwd, commands)
+
+
+async def test_what_a_build_has_made_and_renamed_is_not_listed(host: Host) -> None:
+    cwd = await begin(host)
+    (cwd / ".gitignore").write_text("*.o\nbuilt/\n")
+    git(cwd, "commit", "-q", "-a", "-m", "second")
+    host.script(AGENT)
+    host.open(cwd=str(cwd))
+    await host.turn(Work({}, {}, "mkdir new; echo 1 >new/1; sleep 0.2; mv new built", {}).prompt("a command", cwd))
+    await host.app.sessions[1].changes.settled()
+    assert not reviews(host, cwd)

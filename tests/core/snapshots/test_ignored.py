@@ -16,6 +16,7 @@ from acp_nvim.snapshots import work_tree
 from acp_nvim.snapshots.directories import CLOCK_NS
 from acp_nvim.snapshots.objects import DIRECTORY, parse_tree
 from acp_nvim.snapshots.shadow import Shadow
+from acp_nvim.snapshots.snapshot import Snapshot
 from tests.core.review.test_git_contents import nothing_kept
 from tests.core.snapshots.test_untouched import everything
 from tests.core.snapshots.workspaces import git, repository, shadow_of, told, write
@@ -27,7 +28,11 @@ pytestmark = pytest.mark.anyio
 async def files(shadow: Shadow) -> set[str]:
     """The paths in a new snapshot, without files that begin with a dot."""
     await shadow.take()
-    snapshot = await shadow.take()
+    return await files_of(shadow, await shadow.take())
+
+
+async def files_of(shadow: Shadow, snapshot: Snapshot) -> set[str]:
+    """The paths in a snapshot, without files that begin with a dot."""
     found, waiting = set(), [("", snapshot.id)]
     while waiting:
         where, tree = waiting.pop()
