@@ -120,6 +120,10 @@ class Deeds:
         to = rng.choice([f"dir{number}", f"dir{number}", f"docs/dir{number}"])
         return path and f"mkdir -p {Q(os.path.dirname(to) or '.')}; mv {Q(path)} {Q(to)}"
 
+    def hide_directory(self, rng: random.Random, number: int) -> str | None:
+        path = _choice(rng, [one for one in self._directories() if one.split("/")[0] != "build"])
+        return path and f"mkdir -p build; mv {Q(path)} build/dir{number}"
+
     def rename_and_link(self, rng: random.Random, number: int) -> str | None:
         path = _choice(rng, [one for one in self._directories() if "/" not in one])
         return path and f"mv {Q(path)} dir{number}; ln -s dir{number} {Q(path)}"

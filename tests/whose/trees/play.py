@@ -274,6 +274,7 @@ class Player:
             path for path, one in after.items() if one[0] == "directory" and _is_older(self.place.cwd / path, since)
         }
         ignored = [after[path] for path in hidden_now & after.keys() if after[path][0] == "file"]
+        links = [after[path] for path in hidden_now & after.keys() if after[path][0] == "link"]
         for path in sorted(before.keys() | after.keys() | now.keys()):
             was, did, has = before.get(path), after.get(path), now.get(path)
             if has == did and path in came and not _files_in(now, path, set()):
@@ -284,10 +285,13 @@ class Player:
                 continue
             if path in left and has is None:  # its contents went with the repository, which is said
                 continue
-            if _is_ignored_change(did, has, path in hidden, ignored):
+            is_hidden = path in hidden | hidden_now
+            if _is_ignored_change(did, has, path in hidden, ignored + links if is_hidden else ignored):
                 continue
-            if was is did is None and has is not None and has[0] == "directory" and not _files_in(now, path, set()):
-                continue  # it came back, empty, with a renamed directory
+            inside = [one for one in _files_in(now, path, set()) if now[one] not in ignored]
+            was_not_seen = was is None or path in hidden
+            if was_not_seen and did is None and has is not None and has[0] == "directory" and not inside:
+                continue  # it came back, with nothing but what is ignored, with a renamed directory
             if has == did and _is_named(path, set(left)):
                 continue
             is_left = not _files_in(after, path, hidden_now) or _holds(path, set(left)) or _files_in(now, path, set())

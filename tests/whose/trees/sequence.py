@@ -23,6 +23,7 @@ DEEDS = {
     "delete_directory": 3,
     "rename": 7,
     "rename_directory": 8,
+    "hide_directory": 3,
     "rename_and_edit": 4,
     "rename_and_link": 2,
     "swap": 3,
