@@ -8,6 +8,7 @@ import re
 import stat
 import time
 from collections.abc import Iterable
+from functools import cache
 from typing import Final
 
 import msgspec
@@ -50,8 +51,14 @@ class FoundFile(msgspec.Struct, frozen=True):
 
 
 def inspect(top: bytes, paths: Iterable[bytes]) -> list[FoundFile]:
-    """Inspect each path below `top`, without following links. Blocks."""
-    return [_inspect(top, path) for path in paths]
+    """Inspect each path below `top`; what is behind a link is not there. Blocks."""
+
+    @cache
+    def is_real(directory: bytes) -> bool:
+        above = os.path.dirname(directory)
+        return not directory or (is_real(above) and not os.path.islink(top + b"/" + directory))
+
+    return [_inspect(top, path) if is_real(os.path.dirname(path)) else FoundFile(path) for path in paths]
 
 
 def is_too_large(size: int) -> bool:

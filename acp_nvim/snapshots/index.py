@@ -205,17 +205,19 @@ class Index:
             await self.write_tree()
         return self.known_tree
 
-    async def add(self, paths: Sequence[bytes]) -> None:
-        """Update the index for these paths (changed, new or deleted) and save it for others. Raises `SnapshotError`.
+    async def update(self, paths: Sequence[bytes], gone: Sequence[bytes]) -> None:
+        """Update the index for these changed or new files, and for others that are `gone`; save it for others.
 
-        Works in steps, so that a stopped update continues where it was.
+        Works in steps, so that a stopped update continues where it was. Raises `SnapshotError`.
         """
+        if gone:  # a directory or a link may have taken their places, so git must not look at these
+            self._begin_step()
+            await self._git(["update-index", "-z", "--force-remove", "--stdin"], stdin=b"\0".join([*gone, b""]))
         bulk = ["-c", "core.bigFileThreshold=1"] if await self._has_bulk() else []
         words = [*bulk, "update-index", "-z", "--add", "--remove", "--replace", "--stdin"]
         for start in range(0, len(paths), ADDED_FILES) or [0]:
             began = math.floor(time.time())
-            self._unlock()
-            self.known_tree = None
+            self._begin_step()
             lines = b"".join(path + b"\0" for path in paths[start : start + ADDED_FILES])
             await self._store.add(words, self._top, {"GIT_INDEX_FILE": str(self.own)}, lines)
             # git reads a file again that was changed in or after the second in which its index was written, but it
@@ -225,6 +227,10 @@ class Index:
         await self.write_tree()
         os.utime(self.own, (began, began))
         await self._store.blocking(self._save)
+
+    def _begin_step(self) -> None:
+        self._unlock()
+        self.known_tree = None
 
     def save_again(self) -> None:
         """Save the index for other hosts again, if it was saved before. Blocks."""

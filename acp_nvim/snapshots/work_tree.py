@@ -282,8 +282,9 @@ class WorkTree:
 
     async def _update_index(self, found: Sequence[FoundFile], tracked: Tracked) -> None:
         """Update the index to the current files."""
-        await self.index.add(sorted(one.path for one in found if _is_for_index(one)))
-        there = {one.path for one in found if one.key and _is_for_index(one)}
+        for_index = [one for one in found if _is_for_index(one)]
+        there = {one.path for one in for_index if one.key}
+        await self.index.update(sorted(there), sorted(one.path for one in for_index if not one.key))
         self._indexed = (self._indexed - {one.path for one in found}) | (tracked.files & there)
         self._kept = {}
 

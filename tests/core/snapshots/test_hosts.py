@@ -77,13 +77,13 @@ async def test_the_next_host_begins_with_the_index_that_was_saved(
     async with shadow_of(root) as shadow:
         first = await shadow.take()
     added: list[bytes] = []
-    add = Index.add
+    update = Index.update
 
-    async def watched(index: Index, paths: list[bytes]) -> None:
+    async def watched(index: Index, paths: list[bytes], gone: list[bytes]) -> None:
         added.extend(paths)
-        await add(index, paths)
+        await update(index, paths, gone)
 
-    monkeypatch.setattr(Index, "add", watched)
+    monkeypatch.setattr(Index, "update", watched)
     write(root / "a", "3")
     async with shadow_of(root) as shadow:
         assert told(root, await shadow.changes(first, await shadow.take())) == ["M a"]
@@ -192,16 +192,16 @@ async def test_who_is_cancelled_leaves_no_process_and_nothing_that_blocks(
 
 async def test_files_that_vanish_or_change_between_two_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = untracked(tmp_path / "w", vanishes="1", pipe="2", stays="3")
-    add = Index.add
+    update = Index.update
 
-    async def late(index: Index, paths: list[bytes]) -> None:
+    async def late(index: Index, paths: list[bytes], gone: list[bytes]) -> None:
         if not stat.S_ISFIFO(os.stat(root / "pipe").st_mode):
             (root / "vanishes").unlink()
             (root / "pipe").unlink()
             os.mkfifo(root / "pipe")
-        await add(index, paths)
+        await update(index, paths, gone)
 
-    monkeypatch.setattr(Index, "add", late)
+    monkeypatch.setattr(Index, "update", late)
     async with shadow_of(root) as shadow:
         first = await shadow.take()
         assert (await shadow.take()).id == first.id

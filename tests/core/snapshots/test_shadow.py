@@ -15,6 +15,8 @@ from acp_nvim.snapshots.index import Index
 from acp_nvim.snapshots.objects import LooseObjects
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, Snapshot
+from acp_nvim.snapshots.workspace_scanner import WorkspaceScanner
+from tests.core.snapshots.test_ignored import files_of
 from tests.core.snapshots.workspaces import repository, shadow_of, told, untracked, write
 
 pytestmark = pytest.mark.anyio
@@ -106,6 +108,41 @@ async def test_nothing_changed(tmp_path: Path) -> None:
         second = await shadow.take()
         assert first.id == second.id
         assert await shadow.changes(first, second) == []
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("elsewhere", ["moved", "."])
+async def test_a_link_in_the_place_of_a_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: str
+) -> None:
+    """What is behind it is not there; nothing has to be read again."""
+    root = repository(tmp_path / "w", a="a", src__a=LONG, src__deep__b="b")
+    async with shadow_of(root) as shadow:
+        first = await shadow.take()
+        monkeypatch.delattr(WorkspaceScanner, "forget")
+        os.rename(root / "src", root / "moved")
+        os.symlink(elsewhere, root / "src")
+        second = await shadow.take()
+        assert await files_of(shadow, second) == {"a", "src", "moved/a", "moved/deep/b"}
+        (root / "src").unlink()
+        os.rename(root / "moved", root / "src")
+        assert await changed(shadow, second) == ["D src", "R moved/a -> src/a", "R moved/deep/b -> src/deep/b"]
+        assert (await shadow.take()).id == first.id
+
+
+@pytest.mark.usefixtures("way")
+async def test_a_directory_in_the_place_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = repository(tmp_path / "w", a="a", b="b", tracked="c")
+    write(root / ".git/info/exclude", "tracked\n*.o\n")
+    async with shadow_of(root) as shadow:
+        first = await shadow.take()
+        monkeypatch.delattr(WorkspaceScanner, "forget")
+        for name in ("b", "tracked"):
+            (root / name).unlink()
+            write(root / name / "x.o", "ignored")
+        assert await changed(shadow, first) == ["D b", "D tracked"]
+        write(root / "b" / "seen", "new")
+        assert await changed(shadow, first) == ["D b", "A b/seen", "D tracked"]
 
 
 @pytest.mark.usefixtures("way")

@@ -233,7 +233,7 @@ async def test_a_snapshot_has_what_is_on_the_disk(tmp_path: Path, monkeypatch: p
 async def test_clean_files_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = repository(tmp_path / "w", **{f"d{number}/file": str(number) for number in range(9)})
     checked_out(root)
-    monkeypatch.delattr(Index, "add")
+    monkeypatch.delattr(Index, "update")
     monkeypatch.delattr(work_tree, "keep_file")
     async with shadow_of(root) as shadow:
         assert await contents(shadow, await shadow.take()) == on_disk(root)
