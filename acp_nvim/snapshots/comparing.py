@@ -194,10 +194,14 @@ async def with_permissions(
         after = with_numbers(one.after, _relative(root, one.path), tables[1])
         found.append(msgspec.structs.replace(one, before=before, after=after))
     known = {_relative(root, path) for one in changed for path in (one.path, one.old_path) if path is not None}
+    others: dict[bytes, Changed] = {}
     for path, blob in await _with_other_permissions(store, snapshots[1], tables, known):
         before, after = (with_numbers(blob, path, table) for table in tables)
         if before is not None and after is not None and before.has_other_mode(after):
-            found.append(Changed(os.path.join(root, os.fsdecode(path)), before, after))
+            others[path] = Changed(os.path.join(root, os.fsdecode(path)), before, after)
+    # a file may have come with a directory that was hidden: nothing is known of its permissions
+    were = await store.find_all(snapshots[0].id, list(others)) if others else []
+    found += [one for one, was in zip(others.values(), were, strict=True) if was is not None and was.mode != DIRECTORY]
     return sorted(found, key=lambda one: one.path)
 
 

@@ -9,13 +9,16 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
+from acp_nvim.file_time import now
 from acp_nvim.snapshots import hidden_files
+from acp_nvim.snapshots.directories import CLOCK_NS
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
 from tests.core.review.test_directory_renames import move
 from tests.core.snapshots.test_ignored import files_of
 from tests.core.snapshots.workspaces import git, repository, shadow_of, write
 from tests.support.examples import examples
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.anyio
 
@@ -212,3 +215,15 @@ async def test_another_host_sees_what_was_followed(tmp_path: Path) -> None:
         assert await shadow.changes(turn.last, snapshot) == []
         write(root / "built/b", "edited")
         assert await Turn(shadow, snapshot).look() == ({"a", "built/b", "built/new"}, {"built/b"})
+
+
+async def test_permissions_in_a_directory_that_is_not_hidden_any_more(tmp_path: Path) -> None:
+    """They are not known from before, and so have not changed."""
+    root = repository(tmp_path / "w", **{".gitignore": RULES, "a": "a"})
+    write(root / "built/deep/own", "own").chmod(0o600)
+    later = now() + CLOCK_NS
+    wait_until(lambda: now() > later)
+    async with shadow_of(root) as shadow:
+        turn = await Turn.begin(shadow)
+        (root / "built").rename(root / "core")
+        assert await turn.look() == ({"a", "core/deep/own"}, {"core/"})
