@@ -84,6 +84,7 @@ class WorkTree:
         self._inner: frozenset[bytes] = frozenset()
         self._scanned = 0
         self._rules: TreeRules | None = None
+        self._rule_keys: dict[bytes, str] = {}  # of the files with rules that scans have found to differ from our index
         self._rules_changed = 0
         self.inodes = KnownInodes(store, top, self.index)
         self._followed = Followed(store, os.fsencode(top))
@@ -127,7 +128,7 @@ class WorkTree:
         named |= self._outside | await self._store.blocking(self._inner_left)  # also if a rule ignores them now
         ours, found = await self._inspect(named)
         rules = await self.rules.now(place)
-        self._note_rules(rules, found, started)
+        await self._note_rules(rules, found, started)
         hidden = await self._hidden(earlier, found, place)
         more, found_more = await self._inspect({*hidden.files, *hidden.inner} - named)
         ours, found = ours + more, found + found_more
@@ -189,14 +190,17 @@ class WorkTree:
             path for path in self._inner if repository_at(os.path.join(self.top, os.fsdecode(path[:-1]))) is not None
         )
 
-    def _note_rules(self, rules: TreeRules, found: Sequence[FoundFile], now: int) -> None:
-        """Note whether the rules have changed since the last scan, but for a `.gitignore` file that is ignored."""
-        if self._scanned and (
-            rules != self._rules
-            or any(os.path.basename(one.path) == RULES and self._keys.get(one.path) != one.key for one in found)
-        ):
+    async def _note_rules(self, rules: TreeRules, found: Sequence[FoundFile], now: int) -> None:
+        """Note whether the rules have changed since the last scan, but for a `.gitignore` file that is ignored.
+
+        Our index may have such a file as it has become since the last scan found it, and was about to update the index.
+        """
+        keys = {one.path: one.key for one in found if os.path.basename(one.path) == RULES}
+        _, others = await self._inspect(self._rule_keys.keys() - keys.keys())
+        keys |= {one.path: one.key for one in others}
+        if self._scanned and (rules != self._rules or keys != self._rule_keys):
             self._rules_changed = now
-        self._rules = rules
+        self._rules, self._rule_keys = rules, keys
 
     async def _hidden(self, earlier: Earlier, found: Sequence[FoundFile], place: bytes) -> Hidden:
         """Return the files that are ignored now, and were not; `found` are the others that have changed."""

@@ -14,6 +14,7 @@ from acp_nvim.evidence.git_contents import GitContents
 from acp_nvim.file_time import now
 from acp_nvim.snapshots import work_tree
 from acp_nvim.snapshots.directories import CLOCK_NS
+from acp_nvim.snapshots.index import Index
 from acp_nvim.snapshots.objects import DIRECTORY, parse_tree
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
@@ -254,3 +255,27 @@ async def test_what_a_snapshot_had_stays_although_it_is_ignored_later(
         assert told(root, await shadow.changes(first, second)) == ["M clone/inner", "M notes", "M secret.key"]
         (root / "notes").unlink()
         assert told(root, await shadow.changes(second, await shadow.take())) == ["D notes"]
+
+
+async def test_rules_that_change_while_the_index_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = repository(tmp_path / "w", a="a")
+    update = Index.update
+
+    async def late(index: Index, paths: list[bytes], gone: list[bytes]) -> None:
+        monkeypatch.setattr(Index, "update", update)
+        write(root / ".gitignore", "*.o\nhidden\n")
+        write(root / "hidden", "hidden")
+        await update(index, paths, gone)
+
+    async with shadow_of(root) as shadow:
+        await shadow.take()
+        write(root / ".gitignore", "*.o\n")
+        await shadow.take()
+        first = await shadow.take()
+        write(root / "a", "b")
+        monkeypatch.setattr(work_tree, "FOLD_FILES", 0)
+        monkeypatch.setattr(Index, "update", late)
+        second = await shadow.take(first)
+        found = await shadow.changes(first, second)
+        found += await shadow.changes(second, await shadow.take(first))
+        assert "A hidden" in told(root, found)
