@@ -106,6 +106,7 @@ class Restoring:
         for path, records in selection.take_files():
             async with self._files.alone(path):
                 try:
+                    _check_renames(path, selection)
                     await self._restore(path, records, done, undo_log)
                 except InTheWayError as error:
                     blocked[path] = str(error)
@@ -170,3 +171,10 @@ class Restoring:
                 done.files.append(path)
                 return
         raise FileRefusedError(f"{path} is being changed all the time. It was left as it is.")
+
+
+def _check_renames(path: str, selection: Selection) -> None:
+    """Raise `InTheWayError` if a directory below `path` is to be renamed: it has to leave first, though it is empty."""
+    for one in [one for group in selection.groups for one in group.undos]:
+        if one.old_path.startswith(path + os.sep):
+            raise InTheWayError(f"{path} was left as it is: {one.old_path} is there, and could not be renamed")
