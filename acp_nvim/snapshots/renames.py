@@ -235,17 +235,25 @@ def exchanged(old: Directories, new: Directories, moves: Iterable[tuple[bytes, b
     known = set(moves)
     waiting, found = [one for one, _ in known], list[tuple[bytes, bytes]]()
     while waiting:
-        name = waiting.pop()
-        inode = new.now(name)
-        origin = None if inode is None else old.find(inode)
-        if inode is None or origin is None or origin == name or (origin, name) in known:
-            continue
-        if has_moved(old, inode, origin, name):
-            known.add((origin, name))
-            found.append((origin, name))
-            waiting.append(origin)
+        left = waiting.pop()
+        for name in {left, _with_parent(left, known)}:
+            inode = new.now(name)
+            origin = None if inode is None else old.find(inode)
+            if inode is None or origin is None or origin == name or (origin, name) in known:
+                continue
+            if has_moved(old, inode, origin, name):
+                known.add((origin, name))
+                found.append((origin, name))
+                waiting.append(origin)
     taken = [os.path.join(origin, b"") for origin, _ in known if new.now(origin) is not None]
     return found + _kept_places(old, tuple(taken))
+
+
+def _with_parent(name: bytes, moves: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Return where the place `name` is, if a directory above it has another name now."""
+    now = dict(moves)
+    above = next((one for one in reversed(parents(name)) if one in now), None)
+    return name if above is None else now[above] + name[len(above) :]
 
 
 def _kept_places(old: Directories, tops: tuple[bytes, ...]) -> list[tuple[bytes, bytes]]:

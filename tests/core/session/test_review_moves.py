@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -295,6 +296,39 @@ async def play(host: Host, cwd: Path, commands: tuple[str, ...]) -> None:
     restored = await restore(host, cwd, first.id)
     assert (restored.conflicts, restored.problem) == ([], None)
     assert everything(cwd) == before
+
+
+CIRCLE = "mv built x; mv src/built built; mv x src/built; mv built x; mv src built; mv x src"
+EMPTIED = "rm built/in/all.o; echo new >built/in/list; mv built/in core; rm -r built; echo 1 >built"
+
+
+@pytest.mark.parametrize(
+    ("shell", "renamed"), [(CIRCLE, {"built", "src", "built/built"}), (EMPTIED, {"core"})], ids=["circle", "emptied"]
+)
+async def test_directories_of_ignored_files_and_the_one_above(host: Host, shell: str, renamed: set[str]) -> None:
+    cwd = await begin(host)
+    (cwd / ".gitignore").write_text("*.o\nbuilt/\n")
+    (cwd / "src/empty").rmdir()
+    (cwd / "src/out.o").unlink()  # what is ignored, and deleted, does not come back
+    for name in ("built", "built/in", "src/built"):
+        (cwd / name).mkdir()
+        (cwd / name / "all.o").write_text(name)
+    git(cwd, "commit", "-q", "-a", "-m", "second")
+    before = everything(cwd)
+    host.script(AGENT)
+    host.open(cwd=str(cwd))
+    workspace = host.app.reviews.workspaces.at(str(cwd.resolve()))
+    await host.until("the first snapshot", lambda: workspace.scanner.last is not None)
+    await workspace.look_further(2**30)
+    await host.nothing_comes_late()
+    await do(host, Work({}, {}, shell, {}), "a command", cwd)
+    done = everything(cwd)
+    assert {name for name, one in reviews(host, cwd).items() if one.path.endswith("/")} == renamed
+    await judge(host, "reject", cwd)
+    gone = {name: one for name, one in before.items() if shell == EMPTIED and re.match("built/.*all", name)}
+    await host.until("the files of before", lambda: everything(cwd) | gone == before)
+    await undo(host, cwd)
+    assert everything(cwd) == done
 
 
 HIDING = [
