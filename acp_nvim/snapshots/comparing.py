@@ -85,8 +85,10 @@ class _UnchangedFiles:
         inode = inode_at(os.path.join(os.fsencode(self._root), relative))
         if inode is None:
             return False
-        known = self._directories.inodes.get(relative) if self._directories is not None else None
-        is_there = inode.is_same(known) if known is not None else self._has_directory(tree, relative)
+        if self._directories is None:
+            is_there = self._has_directory(tree, relative)
+        else:  # one that was away when the snapshot looked for directories is not known
+            is_there = inode.is_same(self._directories.inodes.get(relative))
         return is_there or self._is_old(relative)
 
     def _is_old(self, relative: bytes) -> bool:

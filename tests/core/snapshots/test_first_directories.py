@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.file_time import now
+from acp_nvim.snapshots.directories import CLOCK_NS, Directories, FirstDirectories
 from acp_nvim.snapshots.shadow import Shadow
+from acp_nvim.snapshots.store import Store
+from tests.support.waiting import wait_until
 
 
 def _git(top: Path, *words: str) -> None:
@@ -47,3 +51,32 @@ async def test_all_directories_are_known(tmp_path: Path, inside: str, has_commit
         assert {name for name in known.inodes} == {name for name in names if not name.startswith(b".git")}
     finally:
         shadow.close()
+
+
+@pytest.mark.anyio
+async def test_a_directory_that_was_away_for_a_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files that were not touched are listed when it is exchanged for another."""
+    root = tmp_path / "work"
+    _write(root, "one/in/file", "other/file")
+    shadow = Shadow(tmp_path / "state" / "git", str(root))
+    complete = FirstDirectories.complete
+
+    async def late(first: FirstDirectories, store: Store, tree: str) -> Directories:
+        (root / "one").rename(root / "away")
+        try:
+            return await complete(first, store, tree)
+        finally:
+            (root / "away").rename(root / "one")
+
+    monkeypatch.setattr(FirstDirectories, "complete", late)
+    later = now() + CLOCK_NS
+    wait_until(lambda: now() > later)
+    try:
+        first = await shadow.take()
+        (root / "one").rename(root / "away")
+        (root / "other").rename(root / "one")
+        (root / "away").rename(root / "other")
+        found = await shadow.changes(first, await shadow.take())
+    finally:
+        shadow.close()
+    assert {one.path.removeprefix(f"{root}/") for one in found} >= {"one/file", "other/in/file"}
