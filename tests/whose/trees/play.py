@@ -281,17 +281,16 @@ class Player:
                 continue  # perhaps it was the user's, and is empty now
             if has == was or (has == did and path in left) or _is_known_gap(path, was, did, has, hidden):
                 continue
-            if path in left and (path in hidden or did is None):  # it has come back with a renamed directory
-                continue
-            if path in left and has is None:  # its contents went with the repository, which is said
-                continue
+            if path in hidden and has is None and was in now.values():
+                continue  # the agent had moved it away; what it put there is rejected
+            if path in left and (path in hidden or None in (did, has)):
+                continue  # it has come back with a renamed directory, or its contents went with the repository
             is_hidden = path in hidden | hidden_now
             if _is_ignored_change(did, has, path in hidden, ignored + links if is_hidden else ignored):
                 continue
-            inside = [one for one in _files_in(now, path, set()) if now[one] not in ignored]
-            was_not_seen = was is None or path in hidden
-            if was_not_seen and did is None and has is not None and has[0] == "directory" and not inside:
-                continue  # it came back, with nothing but what is ignored, with a renamed directory
+            is_not_seen = (was is None or path in hidden) and (did is None or path in hidden_now)
+            if is_not_seen and _is_bare(path, now, ignored):
+                continue  # it came back with a renamed directory
             if has == did and _is_named(path, set(left)):
                 continue
             is_left = not _files_in(after, path, hidden_now) or _holds(path, set(left)) or _files_in(now, path, set())
@@ -351,6 +350,12 @@ def _files_in(tree: Tree, directory: str, hidden: set[str]) -> list[str]:
     """What there is to be seen below a directory."""
     below = (path for path, one in tree.items() if path.startswith(directory + os.sep) and one[0] != "directory")
     return [path for path in below if path not in hidden]
+
+
+def _is_bare(path: str, tree: Tree, ignored: list[Entry]) -> bool:
+    """Whether that is a directory with nothing in it but what is ignored."""
+    inside = [one for one in _files_in(tree, path, set()) if tree[one] not in ignored]
+    return path in tree and tree[path][0] == "directory" and not inside
 
 
 def _is_known_gap(path: str, was: Any, did: Any, has: Any, hidden: set[str]) -> bool:
