@@ -182,7 +182,7 @@ class WorkTree:
         """Return those of these paths that are ours, and the files among them."""
         ours = [path for path in named if self.is_ours(path)]
         files = [path for path in ours if not path.endswith(b"/")]
-        return ours, await self._store.blocking(partial(inspect, os.fsencode(self.top), files))
+        return ours, await self._store.blocking(partial(inspect, os.fsencode(self.top), files)) if files else []
 
     def _inner_left(self) -> frozenset[bytes]:
         """Return the nested work trees of the last scan that still are some. Blocks."""
