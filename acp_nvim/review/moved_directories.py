@@ -190,10 +190,14 @@ class MovedDirectories:
             is_settled = _settle(turn.changes, path, verdict) or _is_made(turn.changes, move.new)
             if turn in turns and not is_settled and path not in turn.changes:
                 turn.changes[path] = _rename(Change(path, ABSENT), old_path, verdict, seen, made)
+            elif turn in turns and path in turn.changes:  # renamed again
+                _add_made(turn.changes[path], made)
         if _settle(self._ledger.entries, path, verdict):
             self._ledger.leave(path)
         elif verdict.by != "user" and path not in self._ledger.entries and not _is_made(self._ledger.entries, move.new):
             self._ledger.entries[path] = _rename(Entry(path, ABSENT), old_path, verdict, seen, made)
+        elif verdict.by != "user" and path in self._ledger.entries:
+            _add_made(self._ledger.entries[path], made)
         entry = self._ledger.entries.get(path)
         if entry is not None:
             entry.sessions |= verdict.live_sessions | {turn.session for turn in turns if turn.session > 0}
@@ -231,6 +235,11 @@ class MovedDirectories:
 def _is_same(one: Blob | None, other: Blob | None) -> bool:
     """Return whether these have the same content and permissions."""
     return one == other and (one is None or other is None or not one.has_other_mode(other))
+
+
+def _add_made(change: Change, made: Sequence[str]) -> None:
+    """Note which directories were made for a directory that was renamed before."""
+    change.made = [*change.made, *(one for one in made if one not in change.made)]
 
 
 def below(ledger: Ledger, directories: Sequence[str]) -> list[str]:

@@ -263,6 +263,11 @@ TURNS = [
     ("mv src x; mv lib src; mv x lib; mv lib/deep src/", "rm -r src"),
     ("mv src/deep x; mv src lib/; mv x src", "rm -r src"),
     ("mv src core; ln -s core src", "rm -r core", "rm src"),
+    ("mv src core", "mkdir pkg; mv core pkg/core"),
+    ("echo 1 >lib/new", "mv lib x; mv src lib", "mv x src", "mv src core; ln -s core src"),
+    ("echo 1 >lib/new", "mv lib x", "mv src lib", "mv x src", "mv src core; ln -s core src"),
+    ("mv lib x; mv src lib", "mv x src; mv src core; ln -s core src"),
+    ("cp -p src/run x; echo 1 >>x; mv x src/run", "git checkout -q -- ."),
 ]
 
 
