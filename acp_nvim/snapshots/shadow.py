@@ -361,8 +361,9 @@ class Shadow:
         if not self._directories:  # the later ones are looked at as far as files in them differ
             self._directories[snapshot] = await first.complete(self._store, snapshot.id)
             return snapshot
+        taken = time.time_ns()  # on a slow machine, too, it is taken again
         while await self._store.blocking(partial(is_torn, self._scanner.looked_at, self.root, snapshot.time)):
-            if time.time_ns() - began > RETAKE_NS:
+            if time.time_ns() - taken > RETAKE_NS:
                 break
             snapshot = await self._take_once(past, first, time.time_ns(), again=True)
         return snapshot
