@@ -188,16 +188,19 @@ class MovedDirectories:
         path, old_path = move.new + os.sep, move.old + os.sep
         for turn in self._ledger.logs:
             is_settled = _settle(turn.changes, path, verdict) or _is_made(turn.changes, move.new)
-            if turn in turns and not is_settled and path not in turn.changes:
-                turn.changes[path] = _rename(Change(path, ABSENT), old_path, verdict, seen, made)
-            elif turn in turns and path in turn.changes:  # renamed again
+            if turn not in turns:
+                continue
+            if path in turn.changes:  # it was renamed before
                 _add_made(turn.changes[path], made)
+            elif not is_settled:
+                turn.changes[path] = _rename(Change(path, ABSENT), old_path, verdict, seen, made)
         if _settle(self._ledger.entries, path, verdict):
             self._ledger.leave(path)
-        elif verdict.by != "user" and path not in self._ledger.entries and not _is_made(self._ledger.entries, move.new):
-            self._ledger.entries[path] = _rename(Entry(path, ABSENT), old_path, verdict, seen, made)
-        elif verdict.by != "user" and path in self._ledger.entries:
-            _add_made(self._ledger.entries[path], made)
+        elif verdict.by != "user":
+            if path in self._ledger.entries:
+                _add_made(self._ledger.entries[path], made)
+            elif not _is_made(self._ledger.entries, move.new):
+                self._ledger.entries[path] = _rename(Entry(path, ABSENT), old_path, verdict, seen, made)
         entry = self._ledger.entries.get(path)
         if entry is not None:
             entry.sessions |= verdict.live_sessions | {turn.session for turn in turns if turn.session > 0}

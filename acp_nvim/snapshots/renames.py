@@ -233,27 +233,28 @@ def exchanged(old: Directories, new: Directories, moves: Iterable[tuple[bytes, b
     that have kept their place.
     """
     known = set(moves)
+    names = dict(known)
     waiting, found = [one for one, _ in known], list[tuple[bytes, bytes]]()
     while waiting:
         left = waiting.pop()
-        for name in {left, _with_parent(left, known)}:
+        for name in dict.fromkeys((left, _present_place(left, names))):
             inode = new.now(name)
             origin = None if inode is None else old.find(inode)
             if inode is None or origin is None or origin == name or (origin, name) in known:
                 continue
             if has_moved(old, inode, origin, name):
                 known.add((origin, name))
+                names[origin] = name
                 found.append((origin, name))
                 waiting.append(origin)
     taken = [os.path.join(origin, b"") for origin, _ in known if new.now(origin) is not None]
     return found + _kept_places(old, tuple(taken))
 
 
-def _with_parent(name: bytes, moves: Iterable[tuple[bytes, bytes]]) -> bytes:
-    """Return where the place `name` is, if a directory above it has another name now."""
-    now = dict(moves)
-    above = next((one for one in reversed(parents(name)) if one in now), None)
-    return name if above is None else now[above] + name[len(above) :]
+def _present_place(name: bytes, names: Mapping[bytes, bytes]) -> bytes:
+    """Return where the place `name` is; `names` are the present names of the directories that were renamed."""
+    above = next((one for one in reversed(parents(name)) if one in names), None)
+    return name if above is None else names[above] + name[len(above) :]
 
 
 def _kept_places(old: Directories, tops: tuple[bytes, ...]) -> list[tuple[bytes, bytes]]:

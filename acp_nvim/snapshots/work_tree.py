@@ -136,7 +136,7 @@ class WorkTree:
         await self.inodes.note(found, names.changed, self._keys)
         found = await self._hide_secrets(found, repository)
         _, back = await self._inspect(self._kept.keys() - {one.path for one in found})  # as our index has them again
-        updates = self._should_update_index(found) or bool(found_more)  # another host finds them in the index
+        updates = self._should_update_index(found) or bool(found_more)  # so that another host sees them, too
         if updates:
             await self._update_index(found, tracked)
             changes = {one.path: one.left_out for one in found if not _is_for_index(one)}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.review.workspace import Workspace
 from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.core.session.test_review import do, judge, line, reviews, undo
@@ -178,6 +179,20 @@ async def begin(host: Host) -> Path:
     return cwd
 
 
+def workspace_of(host: Host, cwd: Path) -> Workspace:
+    return host.app.reviews.workspaces.at(str(cwd.resolve()))
+
+
+async def open_and_wait(host: Host, cwd: Path) -> None:
+    """Open a session, and let it look at ignored files, as users take their time before they prompt."""
+    host.script(AGENT)
+    host.open(cwd=str(cwd))
+    workspace = workspace_of(host, cwd)
+    await host.until("the first snapshot", lambda: workspace.scanner.last is not None)
+    await workspace.look_further(2**30)
+    await host.nothing_comes_late()
+
+
 @pytest.mark.parametrize(
     ("shell", "shown"),
     [
@@ -200,12 +215,7 @@ async def test_a_directory_whose_files_are_all_ignored_is_renamed_too(host: Host
     (cwd / "built/deep/some").write_bytes(b"built\n")
     git(cwd, "commit", "-q", "-a", "-m", "second")
     before = everything(cwd)
-    host.script(AGENT)
-    host.open(cwd=str(cwd))
-    workspace = host.app.reviews.workspaces.at(str(cwd.resolve()))
-    await host.until("the first snapshot", lambda: workspace.scanner.last is not None)
-    await workspace.look_further(2**30)
-    await host.nothing_comes_late()
+    await open_and_wait(host, cwd)
     await do(host, Work({}, {}, shell, {}), "a command", cwd)
     done = everything(cwd)
     listed = {name: line(one, cwd) for name, one in reviews(host, cwd).items()}
@@ -320,12 +330,7 @@ async def test_directories_of_ignored_files_and_the_one_above(host: Host, shell:
         (cwd / name / "all.o").write_text(name)
     git(cwd, "commit", "-q", "-a", "-m", "second")
     before = everything(cwd)
-    host.script(AGENT)
-    host.open(cwd=str(cwd))
-    workspace = host.app.reviews.workspaces.at(str(cwd.resolve()))
-    await host.until("the first snapshot", lambda: workspace.scanner.last is not None)
-    await workspace.look_further(2**30)
-    await host.nothing_comes_late()
+    await open_and_wait(host, cwd)
     await do(host, Work({}, {}, shell, {}), "a command", cwd)
     done = everything(cwd)
     assert {name for name, one in reviews(host, cwd).items() if one.path.endswith("/")} == renamed

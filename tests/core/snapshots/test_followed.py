@@ -147,18 +147,28 @@ async def test_an_index_that_is_written_again(tmp_path: Path) -> None:
         assert found == {"a", "built/1", "built/other", *(path.replace("built", "lib") for path in there)}
 
 
-async def test_a_workspace_below_the_top_of_its_repository(tmp_path: Path) -> None:
-    top = repository(tmp_path / "w", **{".gitignore": RULES, "sub__a": "a", "sub__src__b": "b"})
-    async with shadow_of(top / "sub") as shadow:
+@pytest.mark.parametrize(("workspace", "repositories"), [("part", [""]), ("", ["", "part"])], ids=["below", "nested"])
+async def test_where_the_repository_is_not_the_workspace(
+    tmp_path: Path, workspace: str, repositories: list[str]
+) -> None:
+    """The workspace is a directory of the repository, or has a repository in it."""
+    part = tmp_path / "w/part"
+    for name, text in {".gitignore": RULES, "src/b": "b"}.items():
+        write(part / name, text)
+    for one in reversed(repositories):
+        repository(tmp_path / "w" / one)
+    start = "" if workspace else "part/"
+    async with shadow_of(tmp_path / "w" / workspace) as shadow:
         turn = await Turn.begin(shadow)
-        (top / "sub/src").rename(top / "sub/built")
-        write(top / "sub/built/new", "new")
-        assert await turn.look() == ({"a", "built/b", "built/new"}, {"built/b", "built/new"})
-        (top / "sub/kept").mkdir()
-        (top / "sub/built").rename(top / "sub/kept/built")
-        write(top / "sub/kept/built/newer", "newer")
+        (part / "src").rename(part / "built")
+        write(part / "built/new", "new")
         found, _ = await turn.look()
-        assert found == {"a", "kept/built/b", "kept/built/new", "kept/built/newer"}
+        assert found == {f"{start}built/b", f"{start}built/new"}
+        (part / "kept").mkdir()
+        (part / "built").rename(part / "kept/built")
+        write(part / "kept/built/newer", "newer")
+        found, _ = await turn.look()
+        assert found == {f"{start}kept/built/{name}" for name in ("b", "new", "newer")}
 
 
 async def test_a_work_tree_in_the_directory(tmp_path: Path) -> None:
@@ -170,22 +180,6 @@ async def test_a_work_tree_in_the_directory(tmp_path: Path) -> None:
         write(root / "built/inner/new", "new")
         found, _ = await turn.look()
         assert found == {"a", "built/b", "built/inner/c", "built/inner/new"}
-
-
-async def test_a_directory_of_a_work_tree_in_another(tmp_path: Path) -> None:
-    root = repository(tmp_path / "w", a="a")
-    repository(root / "inner", **{".gitignore": RULES, "src__c": "c"})
-    async with shadow_of(root) as shadow:
-        turn = await Turn.begin(shadow)
-        (root / "inner/src").rename(root / "inner/built")
-        write(root / "inner/built/new", "new")
-        found, _ = await turn.look()
-        assert found == {"a", "inner/built/c", "inner/built/new"}
-        (root / "inner/kept").mkdir()
-        (root / "inner/built").rename(root / "inner/kept/built")
-        write(root / "inner/kept/built/newer", "newer")
-        found, _ = await turn.look()
-        assert found == {"a", "inner/kept/built/c", "inner/kept/built/new", "inner/kept/built/newer"}
 
 
 async def test_a_link_in_its_place(tmp_path: Path) -> None:
