@@ -35,21 +35,37 @@ from acp_nvim.snapshots.run_git import NO_SPACE, run_git
 from acp_nvim.snapshots.snapshot import GitFailedError, GoneError, SnapshotError
 from acp_nvim.workspace.private_file import remove_directory
 
+T = TypeVar("T")
+
 
 @asynccontextmanager
 async def incoming(places: Places, to: Path | None = None) -> AsyncIterator[Path]:
     """Provide a directory for new objects, which are added to `to` (ours) at the end, and removed after a failure.
 
-    A killed git leaves packs of any size that cannot be told from unfinished ones. Raises `OSError`.
+    A killed git leaves packs of any size that cannot be told from unfinished ones. Raises `SnapshotError`.
     """
     directory = places.new_incoming()
-    await anyio.to_thread.run_sync(partial(os.makedirs, directory / "pack", exist_ok=True))
+    await _blocking(places, partial(os.makedirs, directory / "pack", exist_ok=True))
     try:
         yield directory
-        await anyio.to_thread.run_sync(_move, directory, to or places.objects)
+        await _blocking(places, partial(_move, directory, to or places.objects))
     finally:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(remove_directory, directory)
+
+
+async def _blocking(places: Places, work: Callable[[], T]) -> T:
+    """Return the result of `work`, run in a thread after `prepare`. Raises `SnapshotError` for an `OSError`."""
+
+    def prepared() -> T:
+        places.prepare()
+        return work()
+
+    try:
+        return await anyio.to_thread.run_sync(prepared)
+    except OSError as error:
+        why = NO_SPACE if error.errno == errno.ENOSPC else f"{places.directory}: {error.strerror}"
+        raise SnapshotError(why) from error
 
 
 def quoted(path: str) -> str:
@@ -75,8 +91,6 @@ COMPARED_BYTES: Final = 128 * 1024
 
 WHOLE_TREES: Final = 256
 """Trees that are known to be in the store with all that is in them: one for each turn, and git is asked again."""
-
-T = TypeVar("T")
 
 
 class Store:
@@ -118,16 +132,7 @@ class Store:
 
     async def blocking(self, work: Callable[[], T]) -> T:
         """Return the result of `work`, run in a thread after `prepare`. Raises `SnapshotError` for an `OSError`."""
-
-        def prepared() -> T:
-            self.places.prepare()
-            return work()
-
-        try:
-            return await anyio.to_thread.run_sync(prepared)
-        except OSError as error:
-            why = NO_SPACE if error.errno == errno.ENOSPC else f"{self.places.directory}: {error.strerror}"
-            raise SnapshotError(why) from error
+        return await _blocking(self.places, work)
 
     async def read(self, oids: Sequence[str]) -> list[bytes]:
         """Return the blobs in the order of their ids. Raises `GoneError`."""

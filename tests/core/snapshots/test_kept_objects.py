@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from acp_nvim.snapshots import kept_objects
 from acp_nvim.snapshots.shadow import Shadow
-from acp_nvim.snapshots.snapshot import GoneError, Snapshot
+from acp_nvim.snapshots.snapshot import GoneError, Snapshot, SnapshotError
 from tests.core.snapshots.workspaces import git, look, repository, shadow_of, told, write
 
 pytestmark = pytest.mark.anyio
@@ -120,3 +122,23 @@ async def test_secrets_are_not_copied(tmp_path: Path) -> None:
         assert await shadow.read(oids[1:]) == [b"text"]
         with pytest.raises(GoneError):
             await shadow.read(oids)
+
+
+@pytest.mark.parametrize("kind", [errno.ENOSPC, errno.EDQUOT, errno.ENOENT])
+async def test_no_place_for_new_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: int) -> None:
+    """The disk is full, or another host has begun to clean after this one was taken for dead."""
+
+    def refuse(path: Path, *args: object, **kwargs: object) -> None:
+        if "incoming" in str(path):
+            raise OSError(kind, os.strerror(kind))
+        make(path, *args, **kwargs)
+
+    make = os.makedirs
+    root = repository(tmp_path / "w", file="text 1")
+    async with shadow_of(root) as shadow:
+        await shadow.take()
+        with monkeypatch.context() as full:
+            full.setattr(os, "makedirs", refuse)
+            with pytest.raises(SnapshotError):
+                await shadow.keep_objects(ROOM)
+        assert await shadow.keep_objects(ROOM)
