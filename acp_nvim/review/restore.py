@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 import anyio.to_thread
 
-from acp_nvim.file_time import is_real_directory
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.checkpoint_views import checkpoint_views
 from acp_nvim.review.directory_renames import DirectoryRenames, are_made, check_moves, named_at_once
@@ -107,7 +106,7 @@ class Restoring:
         for path, records in selection.take_files():
             async with self._files.alone(path):
                 try:
-                    await anyio.to_thread.run_sync(_check_renames, path, selection)
+                    await anyio.to_thread.run_sync(selection.check_names, path)
                     await self._restore(path, records, done, undo_log)
                 except InTheWayError as error:
                     blocked[path] = str(error)
@@ -172,13 +171,3 @@ class Restoring:
                 done.files.append(path)
                 return
         raise FileRefusedError(f"{path} is being changed all the time. It was left as it is.")
-
-
-def _check_renames(path: str, selection: Selection) -> None:
-    """Raise `InTheWayError` if a directory below `path` is to be renamed: it has to leave first, though it is empty.
-
-    Blocks.
-    """
-    for one in [one for group in selection.groups for one in group.undos]:
-        if one.old_path.startswith(path + os.sep) and is_real_directory(one.old_path.rstrip(os.sep)):
-            raise InTheWayError(f"{path} was left as it is: {one.old_path} is there, and could not be renamed")

@@ -9,12 +9,14 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.evidence.evidence import is_proven
+from acp_nvim.file_time import is_real_directory
 from acp_nvim.review.records import ChangeRecord, ReviewState
 from acp_nvim.review.storage import Checkpoint
 from acp_nvim.review.workspace import Workspace
 from acp_nvim.snapshots.renames import Moves, after, back, is_directory, name_after, naming, ordered
 from acp_nvim.snapshots.snapshot import DirectoryMove
 from acp_nvim.ui.review_events import LeftFile
+from acp_nvim.workspace.refusals import InTheWayError
 
 
 class DirectoryUndo(msgspec.Struct, frozen=True):
@@ -69,6 +71,15 @@ class Selection(msgspec.Struct):
         files, self.records = self.records, {}
         new = sorted((path for path, records in files.items() if records[-1].before is None), reverse=True)
         return [(path, files[path]) for path in dict.fromkeys((*new, *files))]
+
+    def check_names(self, path: str) -> None:
+        """Raise `InTheWayError` if a directory below `path` is to be renamed: it leaves first, though it is empty.
+
+        Blocks.
+        """
+        for one in [one for group in self.groups for one in group.undos]:
+            if one.old_path.startswith(path + os.sep) and is_real_directory(one.old_path.rstrip(os.sep)):
+                raise InTheWayError(f"{path} was left as it is: {one.old_path} is there, and could not be renamed")
 
     def renamed(self) -> None:
         """Give the rest the names that it has after the first group was renamed, and add the files of the group."""
