@@ -96,15 +96,16 @@ class Permissions:
             self.table = msgspec.structs.replace(self.table, unseen=self.table.unseen | {top})
 
     @property
-    def watched(self) -> Sequence[bytes]:
-        """What each snapshot has to look at: directories, of whose changes git does not tell, and few files."""
-        return (*self._directories, *self._fresh)
+    def directories(self) -> Sequence[bytes]:
+        """What each snapshot has to look at, because git does not tell of changes."""
+        return tuple(self._directories)
 
-    def update_watched(self, found: Seen) -> None:
-        """Enter what was found of watched directories and files."""
-        self._directories -= {path for path, number in found.numbers.items() if number is None}
-        self._fresh -= found.numbers.keys() - found.fresh
-        self._enter(found.numbers)
+    def update_watched(self, directories: Seen) -> None:
+        """Enter what was found of the directories, and look at the fresh files, later than the snapshot did."""
+        self._directories -= {path for path, number in directories.numbers.items() if number is None}
+        files = self.look_at(self._fresh)
+        self._fresh = files.fresh
+        self._enter({**directories.numbers, **files.numbers})
 
     def update(self, found: Seen) -> None:
         """Enter what was found of files, and look at directories that were not known."""

@@ -139,6 +139,8 @@ class WorkTree:
         updates = self._should_update_index(found) or bool(found_more)  # so that another host sees them, too
         if updates:
             await self._update_index(found, tracked)
+            # git does not name them again if they were replaced meanwhile
+            _, back = await self._inspect([one.path for one in found if _is_for_index(one)])
             changes = {one.path: one.left_out for one in found if not _is_for_index(one)}
         else:
             changes = await self._store.blocking(partial(self._keep, found))

@@ -59,9 +59,9 @@ class WorkspaceScanner:
         if self._outermost is None or self._known != repository:
             self._outermost = await self._choose(repository)
             self._known = repository
-        look = partial(self.permissions.look_at, self.permissions.watched)
-        tree, watched = await together(partial(self._scan, *self._outermost), partial(self._store.blocking, look))
-        self.permissions.update_watched(watched)
+        look = partial(self.permissions.look_at, self.permissions.directories)
+        tree, directories = await together(partial(self._scan, *self._outermost), partial(self._store.blocking, look))
+        await self._store.blocking(partial(self.permissions.update_watched, directories))
         self._scanned = self._scanning
         return tree or EMPTY, await self._store.blocking(partial(store_rules, self._store, self._rules))
 

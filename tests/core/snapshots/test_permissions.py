@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_nvim.file_time import now
-from acp_nvim.snapshots import work_tree, workspace_scanner
+from acp_nvim.snapshots import permissions, work_tree, workspace_scanner
 from acp_nvim.snapshots.comparing import CLOCK_NS
+from acp_nvim.snapshots.index import Index
 from acp_nvim.snapshots.permissions import UNKNOWN, PermissionTable, decode
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Changed, Snapshot
@@ -200,3 +201,28 @@ async def test_a_long_look_at_permissions_keeps_nobody_waiting(tmp_path: Path, m
             [oid] = await shadow.store([b"text"])
             assert await shadow.read([oid]) == [b"text"]
         goes_on.set()
+
+
+@pytest.mark.parametrize("seconds", [0, 2], ids=["was fresh", "was known for long"])
+async def test_a_file_that_is_replaced_while_the_index_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    root = repository(tmp_path / "w", b="b")
+    monkeypatch.setattr(permissions, "now", lambda: now() + seconds * 10**9)
+    update = Index.update
+
+    async def late(index: Index, paths: list[bytes], gone: list[bytes]) -> None:
+        monkeypatch.setattr(Index, "update", update)
+        write(root / "new", "more").chmod(0o640)
+        os.rename(root / "new", root / "b")
+        await update(index, paths, gone)
+
+    async with shadow_of(root) as shadow:
+        first = await shadow.take()
+        write(root / "b", "more").chmod(0o600)
+        monkeypatch.setattr(work_tree, "FOLD_FILES", 0)
+        monkeypatch.setattr(Index, "update", late)
+        monkeypatch.setattr(permissions, "now", lambda: now() + 2 * 10**9)
+        second = await shadow.take()
+        found = modes(await shadow.changes(first, second), root)
+        assert found | await after(shadow, second) == {"b": ("644", "640")}
