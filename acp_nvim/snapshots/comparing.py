@@ -17,6 +17,7 @@ from acp_nvim.snapshots.moved_rows import GONE, Moved, Row, entry, find_moved, p
 from acp_nvim.snapshots.newness import with_unknown
 from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, LEFT_OUT, TreeEditor, TreeEntry
 from acp_nvim.snapshots.permissions import PermissionTable, different, has_same_usual, with_numbers
+from acp_nvim.snapshots.renames import renamed_by
 from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.snapshot import (
     UNKNOWN,
@@ -37,25 +38,31 @@ def without_unchanged(
     changed: Iterable[Changed],
     old: Snapshot,
     new: Snapshot,
+    began: int,
     directories: Directories | None = None,
 ) -> list[Changed]:
     """Return `changed` without files that exist unchanged since before both snapshots.
 
     Such a file was ignored in one snapshot; it must not count as created, because rejecting a created file deletes it.
-    The same holds for the directories above it, which have to be those of the earlier snapshot (`directories`), or
-    unchanged as well. Blocks; raises `GoneError`.
+    One that appears, and was ignored before, must be unchanged since the turn began (`began`, in nanoseconds since
+    1970). The same holds for the directories above it, which have to be those of the earlier snapshot (`directories`),
+    or unchanged as well. Blocks; raises `GoneError`.
     """
-    disk = _UnchangedFiles(trees, root, min(old.time, new.time) - CLOCK_NS, directories)
-    remaining = [part for one in changed for part in _remaining(disk, one, old.id, new.id)]
+    since = min(old.time, new.time) - CLOCK_NS
+    appearing = _UnchangedFiles(trees, root, min(since, began - CLOCK_NS), directories)
+    leaving = _UnchangedFiles(trees, root, since, directories)
+    remaining = [part for one in changed for part in _remaining(appearing, leaving, one, old.id, new.id)]
     return sorted(remaining, key=lambda one: one.path)
 
 
-def _remaining(disk: _UnchangedFiles, one: Changed, old: str, new: str) -> Iterator[Changed]:
+def _remaining(
+    appearing: _UnchangedFiles, leaving: _UnchangedFiles, one: Changed, old: str, new: str
+) -> Iterator[Changed]:
     source = one.old_path or one.path
     appears = one.before is None or one.old_path is not None
     disappears = one.after is None or one.old_path is not None
-    kept = appears and disk.was_there(one.path, old)
-    left = disappears and disk.was_there(source, new)
+    kept = appears and appearing.was_there(one.path, old)
+    left = disappears and leaving.was_there(source, new)
     if not kept and not left:
         yield one
     elif one.old_path is not None and not left:
@@ -134,9 +141,10 @@ async def changes(
         rows = list(parse_raw(await _diff_trees(store, _RAW, old.id, new.id)))
     else:
         rows = [Row(path, *entries) for path, entries in sorted(few)]
+    began = old if past is None or past.time >= old.time else past
     moved = Moved(None, {}, [])
     if directories is not None:
-        moved = await find_moved(store, directories, old, new, rows)
+        moved = await find_moved(store, directories, old, new, rows, began.time)
     came = {row.path: row for row in rows}
     found = [
         Changed(
@@ -148,13 +156,15 @@ async def changes(
         )
         for path, move in moved.files.items()
     ]
+    names = {one.moved.old: one.moved.new for one in found if one.moved is not None}
     for old_name, new_name in moved.others:
         move = DirectoryMove(_absolute(root, old_name), _absolute(root, new_name))
         found.append(Changed(os.path.join(move.new, ""), None, None, moved=move))
+        names[move.old] = move.new
+    before = {renamed_by(names, path): blob for path, blob in before.items()} if names else before
     rest = await _with_renames(store, root, old, new, without_moved(rows, moved.files))
-    rest = await store.blocking(partial(without_unchanged, store.trees, root, rest, old, new, directories))
-    earlier = [old] if past is None or past.time >= old.time else [past, old]
-    rest = await with_unknown(store, root, rest, earlier, new, before, known)
+    rest = await store.blocking(partial(without_unchanged, store.trees, root, rest, old, new, began.time, directories))
+    rest = await with_unknown(store, root, rest, began, old, new, before, known)
     return sorted([*found, *rest], key=lambda one: one.path), moved.directories
 
 

@@ -216,10 +216,10 @@ class Directories:
         """Return the directory that the snapshot has at that name. Raises `KeyError`."""
         return self.inodes[name] if name in self.inodes else self._hidden[name]
 
-    def is_unchanged(self, name: bytes) -> bool:
-        """Return whether the file at that relative path is as it was when the snapshot began. Blocks."""
+    def is_unchanged(self, name: bytes, since: int) -> bool:
+        """Return whether the file at that relative path has not changed since a time in ns since 1970. Blocks."""
         try:
-            return os.lstat(self.path(name)).st_ctime_ns < self.time - CLOCK_NS
+            return os.lstat(self.path(name)).st_ctime_ns < since - CLOCK_NS
         except OSError:
             return False
 

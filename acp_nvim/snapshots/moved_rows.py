@@ -58,14 +58,17 @@ class Moved(NamedTuple):
     others: Sequence[tuple[bytes, bytes]]
 
 
-async def find_moved(store: Store, earlier: Directories, old: Snapshot, new: Snapshot, rows: list[Row]) -> Moved:
+async def find_moved(
+    store: Store, earlier: Directories, old: Snapshot, new: Snapshot, rows: list[Row], began: int
+) -> Moved:
     """Return what has moved with directories; `earlier` are those of `old`.
 
     Adds `rows` for files that were made again, as they were, where one was taken along; removes those of files that
-    came with a directory that was hidden before. Raises `SnapshotError`, `GoneError`.
+    came with a directory that was hidden before, and have not changed since the turn began (`began`, in nanoseconds
+    since 1970). Raises `SnapshotError`, `GoneError`.
     """
     while True:
-        moved = await store.blocking(partial(_look_at_directories, store.trees, earlier, old, new, rows))
+        moved = await store.blocking(partial(_look_at_directories, store.trees, earlier, old, new, rows, began))
         pairs = {*moved.others, *((move.directory_old, move.directory_new) for move in moved.files.values())}
         same = await _same_in_others(store, earlier, old, new, pairs, {row.path for row in rows})
         if not same:
@@ -77,7 +80,7 @@ async def find_moved(store: Store, earlier: Directories, old: Snapshot, new: Sna
 
 
 def _look_at_directories(
-    trees: TreeEditor, earlier: Directories, old: Snapshot, new: Snapshot, rows: list[Row]
+    trees: TreeEditor, earlier: Directories, old: Snapshot, new: Snapshot, rows: list[Row], began: int
 ) -> Moved:
     """Do what `find_moved` does, but for files that are the same. Blocks.
 
@@ -111,7 +114,7 @@ def _look_at_directories(
     rows[:] = [
         row
         for row in rows
-        if row.before is not None or unhidden.get(row.path) not in more or not earlier.is_unchanged(row.path)
+        if row.before is not None or unhidden.get(row.path) not in more or not earlier.is_unchanged(row.path, began)
     ]
     return Moved(directories.settled(earlier.inodes), moves, [*more, *with_these])
 

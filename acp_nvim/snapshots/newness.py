@@ -20,29 +20,29 @@ async def with_unknown(
     store: Store,
     root: str,
     changed: Sequence[Changed],
-    old: Sequence[Snapshot],
+    began: Snapshot,
+    old: Snapshot,
     new: Snapshot,
     before: Mapping[str, Blob],
     known: Collection[int],
 ) -> list[Changed]:
     """Return `changed` with what is known of the files that seem to be new, but may have been there before.
 
-    That are those which the rules of the earlier snapshots `old` ignored, and those that were created before the last
-    of them and are none of the `known` inodes (modulo 2 ** 32): they were moved here from where no snapshot looks.
-    Rejecting a new file deletes it, so these are not new. `before` are contents of ignored files, by absolute path.
-    Raises `SnapshotError`.
+    That are those which the rules ignored when the turn `began` (what only later rules ignore is seen all the same),
+    and those that were created before the earlier snapshot `old` and are none of the `known` inodes (modulo 2 ** 32):
+    they were moved here from where no snapshot looks. Rejecting a new file deletes it, so these are not new. `before`
+    are contents of ignored files, by absolute path. Raises `SnapshotError`.
     """
     top = os.path.join(os.fsencode(root), b"")
     appeared = {os.fsencode(one.path)[len(top) :]: one for one in changed if _appears(one)}
     if not appeared:
         return list(changed)
     there: frozenset[bytes] = frozenset()
-    for one in old:
-        may_differ = one.rules != new.rules or any(_is_rule(row) for row in changed)
-        if may_differ or await store.blocking(partial(_are_rules_touched, store.trees, top, one, appeared)):
-            there |= await ignored(store, one, appeared)
+    may_differ = began.rules != new.rules or any(_is_rule(row) for row in changed)
+    if may_differ or await store.blocking(partial(_are_rules_touched, store.trees, top, began, appeared)):
+        there = await ignored(store, began, appeared)
     created = [os.fsencode(one.path) for one in appeared.values()]
-    moved = await store.blocking(partial(_moved_here, created, max(one.time for one in old) - CLOCK_NS, known))
+    moved = await store.blocking(partial(_moved_here, created, old.time - CLOCK_NS, known))
     old_ones = {os.fsdecode(top + path) for path in there} | {os.fsdecode(path) for path in moved} | before.keys()
     return sorted((part for one in changed for part in _judged(one, old_ones, before)), key=lambda one: one.path)
 

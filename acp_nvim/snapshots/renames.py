@@ -34,16 +34,16 @@ def after(path: str, moves: Moves) -> str:
 def naming(moves: Moves) -> Naming:
     """Return a function that gives the present name of what was at a path before these renames."""
     names = {origin: one.new for one, origin in zip(moves, _origins(moves), strict=True)}
-    return lambda path: _renamed(path, names)
+    return lambda path: renamed_by(names, path)
 
 
 def before(path: str, moves: Moves) -> str:
     """Return the name that what is at `path` had before these renames."""
-    return _renamed(path, {one.new: origin for one, origin in zip(moves, _origins(moves), strict=True)})
+    return renamed_by({one.new: origin for one, origin in zip(moves, _origins(moves), strict=True)}, path)
 
 
-def _renamed(path: str, names: Mapping[str, str]) -> str:
-    """Return the path with another name of the innermost directory above it that has one."""
+def renamed_by(names: Mapping[str, str], path: str) -> str:
+    """Return the path with another name, of `names`, of the innermost directory above it that has one."""
     end = path.rfind(os.sep)
     while end > 0:
         name = names.get(path[:end])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from acp_nvim.snapshots.earlier_rules import ignored
 from acp_nvim.snapshots.index import Differences, Index
 from acp_nvim.snapshots.store import Store
+from tests.core.snapshots.test_directories import wait_until_later
 from tests.core.snapshots.workspaces import git, repository, shadow_of, told, write
 from tests.support.examples import examples
 
@@ -166,3 +167,42 @@ async def test_what_the_beginning_of_the_turn_ignored_is_not_new_when_it_comes_b
         last = await shadow.take(first)
         assert told(root, await shadow.changes(middle, last)) == ["M build/out"]
         assert told(root, await shadow.changes(last, await shadow.take(last))) == []
+
+
+WHOLE_TURNS = {
+    "an ignored one is changed, then shown": ([("a.o", "theirs"), (".gitignore", "")], {"M a.o", "M .gitignore"}),
+    "an ignored one is made, then shown": ([("new.o", "theirs"), (".gitignore", "")], {"M new.o", "M .gitignore"}),
+    "one is made where new rules ignore it": (
+        [(".gitignore", "*.o\nnew\n"), ("new", "theirs"), ("other", "")],
+        {"A new", "A other", "M .gitignore"},
+    ),
+    "one is made, then hidden, then changed, then shown": (
+        [("new", "theirs"), (".gitignore", "*.o\nnew\n"), ("new", "again"), (".gitignore", "*.o\n#\n")],
+        {"A new", "M .gitignore"},
+    ),
+}
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("looks", ["one", "many", "many quick ones"])
+@pytest.mark.parametrize(("steps", "expected"), WHOLE_TURNS.values(), ids=WHOLE_TURNS)
+async def test_a_look_in_the_middle_of_a_turn_changes_nothing(
+    tmp_path: Path, steps: list[tuple[str, str]], expected: set[str], looks: str
+) -> None:
+    root = repository(tmp_path / "w", **{".gitignore": "*.o\n"})
+    for name in ("a.o", "b.o"):
+        write(root / name, "mine")
+    wait_until_later()
+    found: dict[str, str] = {}
+    async with shadow_of(root) as shadow:
+        began = last = await shadow.take()
+        for number, (name, text) in enumerate(steps, 1):
+            write(root / name, text)
+            if looks == "many":
+                wait_until_later()
+            if looks != "one" or number == len(steps):
+                now = await shadow.take(began)
+                for one in told(root, await shadow.changes(last, now)):
+                    found.setdefault(one.partition(" ")[2], one)
+                last = now
+    assert {*found.values()} == expected

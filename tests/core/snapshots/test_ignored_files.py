@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.file_time import now
 from acp_nvim.snapshots import ignored_files
+from acp_nvim.snapshots.directories import CLOCK_NS
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.workspace.permissions import bits
 from tests.core.snapshots.workspaces import repository, shadow_of, write
+from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.anyio
 
@@ -118,3 +121,33 @@ async def test_permissions_are_remembered(tmp_path: Path) -> None:
         write(path, "theirs").chmod(0o666)
         [found] = [one for one in await shadow.changes(first, await shadow.take()) if one.path == str(path)]
         assert [bits(one.permissions[0]) for one in (found.before, found.after) if one] == [0o640, 0o666]
+
+
+@pytest.mark.parametrize("looks", [False, True], ids=["without a look between", "with a look between"])
+@pytest.mark.parametrize(
+    ("hides", "known"), [("/src/*.o", b"mine"), ("build/", None)], ids=["single files", "the directory"]
+)
+async def test_a_renamed_directory_shows_them(tmp_path: Path, hides: str, known: bytes | None, looks: bool) -> None:
+    root = repository(tmp_path / "w", **{".gitignore": f"{hides}\n", "src__a": "a"})
+    ignored = root / hides.strip("/").partition("/")[0]
+    changed, kept = write(ignored / "changed.o", "mine"), write(ignored / "kept.o", "mine, too")
+    edge = kept.stat().st_ctime_ns + CLOCK_NS
+    wait_until(lambda: now() > edge, what="time to pass")
+    async with shadow_of(root) as shadow:
+        opened = await shadow.take()
+        await shadow.remember_ignored()
+        await shadow.changes(opened, first := await shadow.take())
+        write(changed, "theirs")
+        if looks:
+            edge = changed.stat().st_ctime_ns + CLOCK_NS
+            wait_until(lambda: now() > edge, what="time to pass")
+            await shadow.changes(first, last := await shadow.take(first))
+        else:
+            last = first
+        ignored.rename(root / "core")
+        found = await shadow.changes(last, await shadow.take(first))
+        shown = {one.path: one.before for one in found if one.path.endswith(".o")}
+        assert [*shown] == [f"{root}/core/changed.o"]
+        [before] = shown.values()
+        assert before is not None
+        assert (await shadow.read([before.oid]) if before.oid else [None]) == [known]
