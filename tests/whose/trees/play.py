@@ -247,6 +247,7 @@ class Player:
             raise Broken("listed", f"{sorted(missing)} are not in {_words(reviews)}: {self._said()}")
         changed |= {path for path in before.keys() & after.keys() if before[path] != after[path]}  # permissions
         renamed = {path: self._below(one.old_path) for path, one in reviews.items() if one.old_path is not None}
+        changed |= {path for path, old in renamed.items() if _has_moved(old, path, before, after)}
         left = set(renamed.values())
         lost = {path: _before(path, renamed) for path in reviews if path not in after}
         changed |= {path for path in reviews if _before(path, renamed) in changed}  # deleted from a renamed directory
@@ -327,6 +328,15 @@ def _is_named(path: str, named: set[str]) -> bool:
             return True
         path = os.path.dirname(path)
     return False
+
+
+def _has_moved(old: str, path: str, before: Tree, after: Tree) -> bool:
+    """Whether a directory of that name has gone, and another one has come."""
+
+    def has(tree: Tree, name: str) -> bool:
+        return name in tree and tree[name][0] == "directory"
+
+    return has(before, old) and has(after, path) and not (has(before, path) and has(after, old))
 
 
 def _is_older(directory: Path, than: int) -> bool:
