@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.support.below import below
+
 
 class Wire:
     """The recordings below a state directory; each look reads them again."""
@@ -16,7 +18,7 @@ class Wire:
     def messages(self) -> list[tuple[str, dict[str, Any]]]:
         """`sent` or `received`, and the message; oldest first."""
         found = []
-        for path in sorted(self._state.rglob("traffic/*.jsonl"), key=lambda path: path.stat().st_mtime_ns):
+        for path in sorted(below(self._state, "traffic/*.jsonl"), key=lambda path: path.stat().st_mtime_ns):
             for line in path.read_text(encoding="utf-8").splitlines()[1:]:
                 record = json.loads(line) if line.endswith("}") else {}
                 if isinstance(record.get("message"), dict):

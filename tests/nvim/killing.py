@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tests.support.agent_scripts import AgentScript, agent_script
+from tests.support.below import below
 from tests.support.editor import HeadlessEditor
 
 Victim = Literal["agent", "host"]
@@ -240,8 +241,8 @@ class Stage:
 
     def _transcripts(self, session_id: str) -> int:
         """How many files there are of that session; what is not written yet is in none."""
-        files = self.nvim.places.directory.glob("state/**/transcripts/**/*.jsonl")
-        return sum(session_id in file.read_text(encoding="utf-8") for file in files)
+        files = below(self.nvim.places.directory / "state", "*.jsonl")
+        return sum(session_id in file.read_text(encoding="utf-8") for file in files if "transcripts" in file.parts)
 
 
 def words_of(message: dict[str, Any]) -> str:

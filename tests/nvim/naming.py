@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.agents.obedient_client import ObedientAgent, RefusedError
 from tests.nvim.odd_names import CANARY
+from tests.support.below import below
 from tests.support.editor import HeadlessEditor
 from tests.support.five_ways import git
 from tests.support.raw_client import RawClient
@@ -150,7 +151,7 @@ class Stage:
         assert error == "", f"{what}: {error}\n{printed()[-2000:]}"
         said = "\n".join([*self.nvim.messages(), self.nvim.printed()])
         assert not TROUBLE.search(said), f"{what}: {said[-3000:]}"
-        for log in self.nvim.places.directory.glob("state/**/*.log"):
+        for log in below(self.nvim.places.directory / "state", "*.log"):
             with log.open("rb") as file:
                 file.seek(self._ends.get(log, 0))
                 added = file.read().decode(errors="replace")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.agent_scripts import AgentScript
+from tests.support.below import below
 from tests.support.editor import HeadlessEditor
 from tests.support.five_ways import Tree, Work, git, lay_out
 
@@ -127,7 +128,7 @@ class Desk:
     def check_silence(self) -> None:
         """Nothing was complained of, and nobody asks anything."""
         said = "\n".join([self.nvim.printed(), *self.nvim.messages()])
-        for log in self.nvim.places.directory.glob("state/**/*.log"):
+        for log in below(self.nvim.places.directory / "state", "*.log"):
             said += log.read_text(encoding="utf-8", errors="replace")
         assert not TROUBLE.search(said), said
         assert self.nvim.api("get_mode")["mode"] == "n"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.nvim.reviewing import Desk
 from tests.support.agent_scripts import agent_script
+from tests.support.below import below
 from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
 from tests.support.five_ways import AGENT, Work, git
@@ -20,7 +21,7 @@ TOO_LARGE = "of the user\n" * 100_000
 def remembered(desk: Desk, text: bytes) -> bool:
     """Whether the host has stored that content."""
     oid = hashlib.sha1(b"blob %d\0" % len(text) + text, usedforsecurity=False).hexdigest()
-    return any(desk.nvim.places.directory.rglob(f"objects/{oid[:2]}/{oid[2:]}"))
+    return any(below(desk.nvim.places.directory, f"objects/{oid[:2]}/{oid[2:]}"))
 
 
 def test_ignored_files_hidden_files_and_a_repository_that_goes(
@@ -36,7 +37,7 @@ def test_ignored_files_hidden_files_and_a_repository_that_goes(
     nvim.lua('assert(require("acp_nvim.host.client").session("it", true))')
     nvim.wait_until(lambda: remembered(desk, b"mine\n"), what="a look at the ignored files")
     nvim.wait_until(lambda: remembered(desk, b"mine, too\n"), what="a look at the ignored files")
-    nvim.wait_until(lambda: any(nvim.places.directory.rglob("kept-tree")), what="the way back")
+    nvim.wait_until(lambda: any(below(nvim.places.directory, "kept-tree")), what="the way back")
     command = (
         "echo /hidden >.gitignore; for name in small open large; do echo theirs >$name.conf; done; "
         "echo new >hidden; echo more >>file; rm -rf .git; git init -q"

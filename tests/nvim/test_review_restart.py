@@ -11,6 +11,7 @@ import pytest
 
 from tests.nvim.reviewing import Desk
 from tests.support.agent_scripts import AgentScript, agent_script
+from tests.support.below import below
 from tests.support.editor import HeadlessEditor
 from tests.support.five_ways import AGENT, WORKS, Work, look
 
@@ -101,7 +102,7 @@ def test_what_a_turn_did_that_nobody_saw_end(editor, script, how) -> None:
     first.shell(f"{WORK.shell}; while ! [ -e {go} ]; do sleep 0.01; done", "a tool with locations")
     first.nvim.wait_until(lambda: look(first.cwd) == WORK.after, what="the agent's work")
     state = first.nvim.places.directory / "state"  # a prompt does not wait for more than a second until it is there
-    first.nvim.wait_until(lambda: list(state.glob("**/review/*.turns")), what="the open turn to be written down")
+    first.nvim.wait_until(lambda: [*below(state, "review/*.turns")], what="the open turn to be written down")
     end(first, how)
     desk = first if how == "the host is killed" else again(editor, script, first)
     desk.nvim.command("AcpReview")

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 
-def below(directory: Path) -> Iterator[Path]:
-    """All that is in a directory, at any depth; what goes away meanwhile is left out."""
+def below(directory: Path, pattern: str = "*") -> Iterator[Path]:
+    """All that is in a directory, at any depth, and whose last names are like `pattern`.
+
+    What goes away meanwhile is left out.
+    """
     for where, directories, files in os.walk(directory):
-        yield from (Path(where, name) for name in (*directories, *files))
+        paths = (Path(where, name) for name in (*directories, *files))
+        yield from (path for path in paths if path.match(pattern))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.obedient_client import ObedientAgent
+from tests.support.below import below
 from tests.support.company import Broken
 from tests.support.editor import HeadlessEditor
 from tests.workspace.texts import decode, encoding_of, tokens
@@ -140,7 +141,7 @@ class Stage:
         said = "\n".join([self.nvim.printed(), *self.nvim.messages()])
         if TROUBLE.search(said):
             raise Broken("messages", said)
-        for log in self.nvim.places.directory.glob("state/**/*.log"):
+        for log in below(self.nvim.places.directory / "state", "*.log"):
             with log.open("rb") as file:
                 file.seek(self._log_ends.get(log, 0))
                 text = file.read().decode(errors="replace")
