@@ -252,7 +252,7 @@ class Player:
         lost = {path: _before(path, renamed) for path in reviews if path not in after}
         changed |= {path for path in reviews if _before(path, renamed) in changed}  # deleted from a renamed directory
         changed |= {path for path, was in lost.items() if was in before}  # and another one is there again
-        if hidden - after.keys():  # an ignored file may have been at another place in between
+        if any(before.get(path) != after.get(path) for path in hidden):  # one was perhaps elsewhere in between
             changed |= {path for path in lost if reviews[path].operation == "delete"}
         changed |= {path for path in reviews if _is_named(os.path.dirname(path), left)}  # what is there again
         are_rules_touched = any(os.path.basename(path) == ".gitignore" for path in changed) or hidden - hidden_now
