@@ -114,7 +114,7 @@ class Restoring:
                 except (FileRefusedError, SnapshotError) as error:
                     problems.append(self._steps.why_not(path, error))
             if path not in blocked:
-                await self._directories.remove_emptied(path, selection.made)
+                await self._remove_emptied(path, selection)
             steps.done = min(steps.done + 1, steps.total)
         return list(blocked.values())
 
@@ -135,8 +135,19 @@ class Restoring:
             selection.renamed()
             done.files += [one.path for one in group]
             for one in group:
-                await self._directories.remove_emptied(one.old_path, selection.made)
+                await self._remove_emptied(one.old_path, selection)
+                await self._remove_emptied(os.path.join(one.path, "file"), selection)
         return []
+
+    async def _remove_emptied(self, path: str, selection: Selection) -> None:
+        """Remove the directories that held `path` and are empty now, if agents have made them.
+
+        Those that are still to be renamed are removed after that.
+        """
+        waiting = {one.old_path.rstrip(os.sep) for group in selection.groups for one in group.undos}
+        made = selection.made - waiting
+        await self._directories.remove_emptied(path, made)
+        selection.made = made | (selection.made & waiting)
 
     async def _rename(self, group: Sequence[DirectoryUndo], undo_log: UndoLog) -> None:
         moves = back([one.undone for one in group])
