@@ -19,7 +19,7 @@ from acp_nvim.review.obstacles import first_file
 from acp_nvim.snapshots.birth import born
 from acp_nvim.snapshots.directories import CLOCK_NS
 from acp_nvim.snapshots.renames import Moves, Naming, Renames, grouped, is_directory, name_after, naming, ordered
-from acp_nvim.snapshots.snapshot import Blob, Changed, DirectoryMove
+from acp_nvim.snapshots.snapshot import UNKNOWN, Blob, Changed, DirectoryMove
 from acp_nvim.workspace.open_files import OpenFiles
 
 C = TypeVar("C", bound=Change)
@@ -64,7 +64,7 @@ class MovedDirectories:
         renamed = naming(moves)
         taken = {renamed(one.was) for one in rows if one.is_renamed and one.was is not None}
         return await anyio.to_thread.run_sync(
-            lambda: [change for one in rows for change in self._in_place(one, renamed, taken)]
+            lambda: [change for one in rows for change in self._in_place(one, moves, renamed, taken)]
         )
 
     async def missing(self, root: str) -> list[str]:
@@ -212,10 +212,12 @@ class MovedDirectories:
         renamed = naming(moves)
         return any(renamed(path) == path for path in had)
 
-    def _in_place(self, row: _Row, renamed: Naming, taken: Collection[str]) -> list[Changed]:
-        """Return the changes of a file but for those of its directories."""
+    def _in_place(self, row: _Row, moves: Moves, renamed: Naming, taken: Collection[str]) -> list[Changed]:
+        """Return the changes of a file but for those of its directories, of which `moves` have been entered."""
         if row.was is None:
-            return [] if is_directory(row.path) else [Changed(row.path, None, row.after)]
+            if is_directory(row.path) or (row.moved is not None and any(one.new == row.moved.new for one in moves)):
+                return []
+            return [Changed(row.path, None if row.moved is None else UNKNOWN, row.after)]
         was = renamed(row.was)
         if row.after is None:
             return [Changed(was, row.before, None)]

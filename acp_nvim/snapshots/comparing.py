@@ -142,7 +142,7 @@ async def changes(
     else:
         rows = [Row(path, *entries) for path, entries in sorted(few)]
     began = old if past is None or past.time >= old.time else past
-    moved = Moved(None, {}, [])
+    moved = Moved(None, {}, [], {})
     if directories is not None:
         moved = await find_moved(store, directories, old, new, rows, began.time)
     came = {row.path: row for row in rows}
@@ -161,8 +161,11 @@ async def changes(
         move = DirectoryMove(_absolute(root, old_name), _absolute(root, new_name))
         found.append(Changed(os.path.join(move.new, ""), None, None, moved=move))
         names[move.old] = move.new
+    for path, (old_name, new_name) in moved.shown.items():
+        move = DirectoryMove(_absolute(root, old_name), _absolute(root, new_name))
+        found.append(Changed(_absolute(root, path), None, _blob(came[path].after, store.secrets), moved=move))
     before = {renamed_by(names, path): blob for path, blob in before.items()} if names else before
-    rest = await _with_renames(store, root, old, new, without_moved(rows, moved.files))
+    rest = await _with_renames(store, root, old, new, without_moved(rows, moved))
     rest = await store.blocking(partial(without_unchanged, store.trees, root, rest, old, new, began.time, directories))
     rest = await with_unknown(store, root, rest, began, old, new, before, known)
     return sorted([*found, *rest], key=lambda one: one.path), moved.directories

@@ -50,12 +50,14 @@ def entry(mode: str, oid: str) -> TreeEntry | None:
 class Moved(NamedTuple):
     """What has moved with directories: files by their present path, and other directories by both names.
 
-    `directories` are those of the later snapshot; None if those of the earlier one are not known.
+    `shown` are files that were ignored in one of these others, and have not changed. `directories` are those of the
+    later snapshot; None if those of the earlier one are not known.
     """
 
     directories: Directories | None
     files: Mapping[bytes, Move]
     others: Sequence[tuple[bytes, bytes]]
+    shown: Mapping[bytes, tuple[bytes, bytes]]
 
 
 async def find_moved(
@@ -63,9 +65,8 @@ async def find_moved(
 ) -> Moved:
     """Return what has moved with directories; `earlier` are those of `old`.
 
-    Adds `rows` for files that were made again, as they were, where one was taken along; removes those of files that
-    came with a directory that was hidden before, and have not changed since the turn began (`began`, in nanoseconds
-    since 1970). Raises `SnapshotError`, `GoneError`.
+    Adds `rows` for files that were made again, as they were, where one was taken along. The turn began at `began`, in
+    nanoseconds since 1970. Raises `SnapshotError`, `GoneError`.
     """
     while True:
         moved = await store.blocking(partial(_look_at_directories, store.trees, earlier, old, new, rows, began))
@@ -111,12 +112,9 @@ def _look_at_directories(
             break
         moves = {path: move for path, move in moves.items() if move.directory_new not in lost}
         more = {pair for pair in more if pair[1] not in lost}
-    rows[:] = [
-        row
-        for row in rows
-        if row.before is not None or unhidden.get(row.path) not in more or not earlier.is_unchanged(row.path, began)
-    ]
-    return Moved(directories.settled(earlier.inodes), moves, [*more, *with_these])
+    new_ones = (row.path for row in rows if row.before is None and unhidden.get(row.path) in more)
+    shown = {path: unhidden[path] for path in new_ones if earlier.is_unchanged(path, began)}
+    return Moved(directories.settled(earlier.inodes), moves, [*more, *with_these], shown)
 
 
 async def _same_in_others(
@@ -161,14 +159,14 @@ async def _same_in_others(
     return await store.blocking(partial(select, {*before.split(b"\0")[:-1]} & {*after.split(b"\0")}))
 
 
-def without_moved(rows: Sequence[Row], moves: Mapping[bytes, Move]) -> list[Row]:
-    """Return the rows without what `moves` says."""
-    sources = {move.old for move in moves.values()}
+def without_moved(rows: Sequence[Row], moved: Moved) -> list[Row]:
+    """Return the rows without what has moved with directories."""
+    sources = {move.old for move in moved.files.values()}
     rest = [
         msgspec.structs.replace(
             row,
             before=None if row.path in sources else row.before,
-            after=None if row.path in moves else row.after,
+            after=None if row.path in moved.files or row.path in moved.shown else row.after,
         )
         for row in rows
     ]

@@ -106,8 +106,9 @@ class Changed(msgspec.Struct, frozen=True):
     """A file that differs between two snapshots; `before` or `after` is None where it does not exist.
 
     Paths are absolute. For a rename, `before` belongs to `old_path`. `moved` is the outermost directory whose rename
-    has brought the file to `path`; then the contents may be the same, and another file may be at `old_path`. A
-    directory without files in the snapshots that took the place of a renamed one has a row of its own, without
+    has brought the file to `path`; then the contents may be the same, and another file may be at `old_path`. It has no
+    `before` if it was ignored at its earlier place. A directory without files in the snapshots that took the place of
+    a renamed one has a row of its own, without
     contents; its path ends with a slash.
     """
 

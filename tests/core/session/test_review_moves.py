@@ -341,6 +341,23 @@ async def test_directories_of_ignored_files_and_the_one_above(host: Host, shell:
     assert everything(cwd) == done
 
 
+async def test_what_is_shown_where_another_directory_was_is_listed_although_it_is_no_rename(host: Host) -> None:
+    cwd = await begin(host)
+    (cwd / ".gitignore").write_text("*.o\n/built/\n")
+    (cwd / "built").mkdir()
+    (cwd / "built/some").write_bytes(b"built\n")
+    git(cwd, "commit", "-q", "-a", "-m", "second")
+    before = everything(cwd)
+    await open_and_wait(host, cwd)
+    await do(host, Work({}, {}, "rm -r lib", {}), "a command", cwd)
+    await do(host, Work({}, {}, "mv built lib", {}), "a command", cwd)
+    assert {*reviews(host, cwd)} == {"lib/a.py", "lib/b.py", "lib/some"}
+    host.app.receive("review", {"action": "reject", "session": 1})
+    await host.until("the rejection", lambda: host.editor.all(review_events.Judged))
+    left = {name.replace("built", "lib"): one for name, one in before.items() if name.startswith("built/")}
+    assert everything(cwd) == {name: one for name, one in before.items() if not name.startswith("built")} | left
+
+
 HIDING = [
     ("mv src built",),
     ("mv src built; echo more >>built/a.py; echo new >built/new; rm built/deep/b.py",),
@@ -357,6 +374,7 @@ HIDING = [
     ("mv src kept/built/; git checkout -q .", "echo new >kept/built/src/new"),
     ("mv src built; mkdir src; echo new >src/a.py", "echo new >built/new"),
     ("mv src/deep built", "echo new >built/new", "mv src built/; mv built/src/a.py built/b.py"),
+    ("mv lib away", "mv kept/built lib; rm -r away; rmdir kept; echo new >kept"),
 ]
 
 
