@@ -294,8 +294,7 @@ async def test_what_several_turns_do_is_rejected_restored_and_undone_at_once(
 async def play(host: Host, cwd: Path, commands: tuple[str, ...]) -> None:
     """Have an agent run one command a turn; reject all, undo that, and restore the first turn."""
     before = everything(cwd)
-    host.script(AGENT)
-    host.open(cwd=str(cwd))
+    await open_and_wait(host, cwd)
     for command in commands:
         await host.turn(Work({}, {}, command, {}).prompt("a command", cwd))
         await host.app.sessions[1].changes.settled()

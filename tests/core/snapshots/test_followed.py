@@ -220,4 +220,8 @@ async def test_permissions_in_a_directory_that_is_not_hidden_any_more(tmp_path: 
     async with shadow_of(root) as shadow:
         turn = await Turn.begin(shadow)
         (root / "built").rename(root / "core")
-        assert await turn.look() == ({"a", "core/deep/own"}, {"core/"})
+        snapshot = await shadow.take(turn.past)
+        moved = await shadow.changes(turn.past, snapshot)
+        assert await files_of(shadow, snapshot) == {"a", "core/deep/own"}
+        assert [one.path for one in moved] == [f"{root}/core/", f"{root}/core/deep/own"]
+        assert all(one.before is None and one.moved is not None for one in moved)
