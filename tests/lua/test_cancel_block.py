@@ -43,7 +43,7 @@ def test_the_key_and_the_command_name_what_is_under_the_cursor(editor, chat, wor
 def test_elsewhere_the_turn_is_cancelled(editor, chat):
     at(editor, chat, "Build")
     editor.command("AcpCancel!")
-    editor.keys("<C-c>")
+    editor.interrupt(lambda: len(editor.sent("cancel")) == 2)
     editor.focus(editor.session(chat, "prompt_bufnr"))
     editor.command("AcpCancel")
     assert [one["force"] for one in editor.sent("cancel")] == [True, False, False]

@@ -285,7 +285,7 @@ def test_the_command_line_window_is_left_first(editor, files):
         editor.command(command)
     editor.wait_until(lambda: len(editor.messages()) == 3, what="three messages")
     assert all("leave the command-line window first (:q)" in text for text in editor.messages())
-    editor.keys("<C-c><C-c>")
+    editor.keys(":q<CR>")
 
 
 def test_next_goes_to_the_first_file_from_anywhere(editor, files):

@@ -152,7 +152,7 @@ def test_cancel_and_stop(editor):
     editor.command("AcpCancel")
     editor.command("AcpCancel!")
     editor.command("AcpStop")
-    editor.keys("<C-c>")
+    editor.interrupt(lambda: len(editor.sent("cancel")) == 3)
     assert editor.sent("cancel") == [{"session": key, "force": force} for force in (False, True, False)]
     assert editor.sent("stop") == [{"session": key}]
 

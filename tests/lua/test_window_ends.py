@@ -125,5 +125,5 @@ def test_in_the_command_line_window_nothing_is_torn(editor):
     editor.apply(status(key), plan(key, 1, "ci"))
     editor.command("AcpToggle")
     assert "command-line window" in editor.message()
-    editor.keys("<C-c><C-c>")
+    editor.keys(":q<CR>")
     assert pinned(editor) == [" ✓ step 1", " ▸ step 2"]

@@ -14,7 +14,7 @@ def test_in_the_command_line_window_it_says_what_to_do(editor):
     editor.keys("q:")
     editor.command("AcpChat")
     assert "command-line window" in editor.message()
-    editor.keys("<C-c><C-c>")
+    editor.keys(":q<CR>")
     editor.command("AcpChat")
     assert editor.lua(TYPES) == OPEN
 

@@ -228,10 +228,7 @@ def test_a_closed_form_waits_and_comes_back_with_what_was_typed(editor, tmp_path
     assert len(forms.nvim.lua("return require('acp_nvim').forms()")) == 1
     forms.nvim.command("AcpForms")
     assert "half of it" in forms.shown()
-    # Neovim drops CTRL-C while Lua runs, as it does when modules are loaded in the background: then it is typed again
-    forms.nvim.wait_until(
-        lambda: forms.script.notes("got") or (forms.filetype() == "acp_form" and forms.keys("<C-c>")), what="the answer"
-    )
+    forms.nvim.interrupt(lambda: forms.filetype() != "acp_form")
     assert forms.got() == {"action": "cancel"}
 
 
