@@ -96,7 +96,7 @@ def test_options_that_are_set_later_reach_the_host(editor: Editors, tmp_path: Pa
     nvim.lua(COUNTED)
     nvim.keys(":Acp")
     nvim.wait_until("vim.g.acp_nvim_channel ~= nil")
-    nvim.interrupt("vim.fn.mode() == 'n'")
+    nvim.keys("<Esc>")
     nvim.lua(
         'require("acp_nvim").setup({ python = "/no/such/python", agents = { late = { command = ... } } })', script.argv
     )
@@ -135,7 +135,7 @@ def test_a_host_that_ends_before_it_is_used_is_reported_by_the_command(editor: E
     nvim = editor(agents={}, config={"python": "/bin/false"})
     nvim.keys(":Acp")
     nvim.wait_until('return require("acp_nvim.host").channel() == nil')
-    nvim.interrupt("vim.fn.mode() == 'n'")
+    nvim.keys("<Esc>")
     assert nvim.messages() == []
     nvim.command("AcpChat demo")
     nvim.wait_until(nvim.messages)
@@ -147,7 +147,7 @@ def test_a_host_that_is_never_used_leaves_with_neovim(editor: Editors) -> None:
     nvim = editor(agents={})
     nvim.keys(":Acp")
     nvim.wait_until(nvim.host)
-    nvim.interrupt("vim.fn.mode() == 'n'")
+    nvim.keys("<Esc>")
     nvim.wait_until('package.loaded["acp_nvim.host.exit"] ~= nil', what="the last module to be loaded")
     nvim.close()  # fails when a process stays behind
 

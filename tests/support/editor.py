@@ -106,19 +106,15 @@ class Editor:
         self.api("eval", "1")
         self.api("eval", "1")
 
-    def interrupt(self, condition: str | Callable[[], Any]) -> None:
+    def interrupt(self, condition: Callable[[], Any]) -> None:
         """Types CTRL-C until the condition holds: Neovim drops it, and what was typed before, while Lua runs."""
 
-        def holds() -> Any:
-            return condition() if callable(condition) else self.lua(f"return {condition}")
+        def holds() -> bool:
+            if not condition():
+                self.keys("<C-c>")
+            return bool(condition())
 
-        def pressed() -> bool:
-            if holds():
-                return True
-            self.keys("<C-c>")
-            return bool(holds())
-
-        self.wait_until(pressed, what="what CTRL-C does")
+        self.wait_until(holds, what="what CTRL-C does")
 
     def wait_until(
         self,

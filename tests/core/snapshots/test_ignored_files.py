@@ -146,8 +146,7 @@ async def test_a_renamed_directory_shows_them(tmp_path: Path, hides: str, known:
             last = first
         ignored.rename(root / "core")
         found = await shadow.changes(last, await shadow.take(first))
-        changed_only = [one for one in found if one.path.endswith(".o") and one.moved is None]
-        shown = {one.path: one.before for one in changed_only}
+        shown = {one.path: one.before for one in found if one.path.endswith(".o") and one.moved is None}
         assert [*shown] == [f"{root}/core/changed.o"]
         [before] = shown.values()
         assert before is not None
