@@ -267,9 +267,9 @@ class Subagent(ParentConversation):
         self.subagents.discard()
 
     def publish_status(self) -> None:
-        """Publish its own status, and show it in the transcript of its parent."""
-        self.presenter.publish(events.Status(session=self.key, status=status_of(self, self.work, self.name)))
+        """Show it in the transcript of its parent, which announces it to the editor, and publish its own status."""
         self.parent.subagents.show(self)
+        self.presenter.publish(events.Status(session=self.key, status=status_of(self, self.work, self.name)))
 
 
 class Subagents:

@@ -47,8 +47,9 @@ class Batches:
     """The events that wait for the editor, coalesced as they are added.
 
     The events of one session keep their order, and so do those of no session. The next batch is filled by start-time
-    fair queueing: the queue that was served the fewest bytes is next. `on_lost` is called with the session and the
-    exception of an event that cannot be encoded.
+    fair queueing: the queue that was served the fewest bytes is next. The events of a child session wait until the
+    event of its parent that announces it is sent: the editor would not know whose they are. `on_lost` is called with
+    the session and the exception of an event that cannot be encoded.
     """
 
     def __init__(self) -> None:
@@ -58,6 +59,8 @@ class Batches:
         self._clock = 0
         """How many bytes a queue was served that never was empty; a new queue starts there."""
         self._open: dict[Key, _Entry] = {}
+        self._announced: dict[int, _Entry] = {}
+        """What announces each child session to the editor."""
         self._terminals = TerminalStreams()
 
     def __repr__(self) -> str:
@@ -110,6 +113,10 @@ class Batches:
         queue.entries[entry.number] = entry
         if key is not None:
             self._open[key] = entry
+        if isinstance(event, events.Subagent):
+            self._announced.setdefault(event.subagent.session, entry)
+        elif isinstance(event, events.SubagentForgotten):
+            self._announced.pop(event.subagent, None)
 
     def take(self, limit: int = BATCH_BYTES) -> list[dict[str, object]]:
         """Return the next batch, of about `limit` bytes: at least one event, and output of terminals.
@@ -119,15 +126,16 @@ class Batches:
         batch: list[tuple[int, dict[str, object]]] = []
         room = limit
         while self._queues and room > 0:
-            queue = min(self._queues.values(), key=attrgetter("had"))
+            known = [queue for session, queue in self._queues.items() if self._is_known(session)]
+            queue = min(known, key=attrgetter("had"))
             share = min(room, max(room // len(self._queues), LEAST_SHARE_BYTES))
             entry = next(iter(queue.entries.values()))
             try:
                 payload, size = entry.take(share)
                 batch.append((entry.number, payload))
                 room -= size
-                self._clock = queue.had
-                queue.had += size
+                self._clock = max(self._clock, queue.had)  # a queue that had to wait has saved nothing up
+                queue.had = self._clock + size
             except Exception as error:
                 entry.alive = False
                 self.on_lost(getattr(entry.event, "session", None), error)
@@ -141,6 +149,11 @@ class Batches:
             self._terminals = TerminalStreams()
             self.on_lost(None, error)
         return payloads
+
+    def _is_known(self, session: int | None) -> bool:
+        """Whether the editor has been told of the session; only child sessions are announced."""
+        announced = None if session is None else self._announced.get(session)
+        return announced is None or not announced.alive
 
     def _drop(self, entry: _Entry) -> None:
         entries = self._queues[entry.session].entries

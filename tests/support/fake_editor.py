@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import anyio
 
+from acp_nvim.session.services import FIRST_CHILD_KEY
 from acp_nvim.ui import events as happenings
 from acp_nvim.ui.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, ToolAnswer, UnopenedFile, WholeText
 from acp_nvim.workspace.disk import stamp_of
@@ -94,6 +95,9 @@ class FakeEditor:
     busy: int = 0
     """How often the user is still in the middle of a command when a buffer is to be written."""
 
+    children: set[int] = field(default_factory=set)
+    """The child sessions that it was told of."""
+
     async def told(self, session: int) -> None:
         """It knows everything at once."""
 
@@ -104,7 +108,15 @@ class FakeEditor:
     def publish(self, event: happenings.Event) -> None:
         if contract.is_checked:
             contract.check(event)
+        self._check_announced(event)
         self.events.append(event)
+
+    def _check_announced(self, event: happenings.Event) -> None:
+        """An editor has no place for an event of a child session that its parent has not announced."""
+        if isinstance(event, happenings.Subagent):
+            self.children.add(event.subagent.session)
+        session = getattr(event, "session", None)
+        assert session is None or session <= FIRST_CHILD_KEY or session in self.children, event
 
     def before_batch(self, publish: Callable[[], None]) -> None:
         publish()

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from acp_nvim.limits import BATCH_BYTES
 from acp_nvim.ui import batches as module
@@ -111,3 +113,79 @@ def test_states_that_were_overtaken_do_not_wait() -> None:
     told = {one["type"]: one for one in waiting.take()}
     assert told["location"]["path"] == f"/{FLOOD - 1}"
     assert told["notice"]["text"] == f"{FLOOD - 1} more"
+
+
+def announced(parent: int, child: int, title: str = "it") -> Event:
+    view = events.SubagentView(session=child, session_id=str(child), title=title, state="running")
+    return events.Subagent(session=parent, block=0, subagent=view)
+
+
+def test_a_child_session_waits_until_it_is_announced() -> None:
+    waiting = flooded(1)
+    waiting.add(announced(1, 11))
+    waiting.add(end(11))
+    waiting.add(end(2))
+    taken: list[dict[str, Any]] = []
+    while "subagent" not in [one["type"] for one in taken]:
+        assert not reasons(taken, 11)
+        taken += waiting.take()
+    taken += waiting.take()
+    assert [(one["type"], one["session"]) for one in taken if one["session"] != 2][FLOOD:] == [
+        ("subagent", 1),
+        ("turn_end", 11),
+    ]
+
+
+def test_a_child_session_that_had_to_wait_gets_no_more_than_its_share() -> None:
+    waiting = flooded(1)
+    waiting.add(announced(1, 11))
+    for number in range(FLOOD):
+        waiting.add(end(1, number))
+        waiting.add(end(11, number))
+    while "subagent" not in [one["type"] for one in waiting.take()]:
+        pass
+    counts = [len(reasons(batch, 1)) for batch in (waiting.take() for _ in range(10))]
+    assert all(counts[1:])
+
+
+PARENT = {2: 1, 3: 1, 4: 3, 5: 4}
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("announce"), st.sampled_from(list(PARENT))),
+        st.tuples(st.just("tell"), st.sampled_from([1, *PARENT])),
+        st.tuples(st.just("take"), st.sampled_from([1, 100, 3_000, BATCH_BYTES])),
+    ),
+    min_size=5,
+)
+
+
+@given(STEPS)
+@example([("tell", 1), ("tell", 1), ("take", 1), ("announce", 2), ("tell", 2), ("take", 1)])
+@example(
+    [("announce", 3), ("take", 1), ("tell", 3), ("tell", 3), ("take", 1), ("announce", 4), ("tell", 4), ("take", 1)]
+)
+def test_no_child_session_overtakes_what_announces_it(steps: list[tuple[str, int]]) -> None:
+    """Children of children, too; each event is sent once."""
+    waiting, known, told, got = Batches(), {1}, 0, 0
+    seen = {1}
+
+    def look(batch: list[dict[str, Any]]) -> int:
+        for one in batch:
+            assert one["session"] in seen
+            if one["type"] == "subagent":
+                seen.add(one["subagent"]["session"])
+        return sum(one["type"] == "turn_end" for one in batch)
+
+    for step, number in steps:
+        if step == "take":
+            got += look(waiting.take(number))
+        elif step == "announce" and PARENT[number] in known:
+            waiting.add(announced(PARENT[number], number, title=str(told)))
+            known.add(number)
+        elif step == "tell" and number in known:
+            waiting.add(end(number))
+            told += 1
+    while waiting:
+        got += look(waiting.take())
+    assert got == told
+    assert seen == known
