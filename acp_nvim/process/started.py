@@ -43,6 +43,10 @@ class Started(NamedTuple):
     arguments: tuple[str, ...] = ()
     has_lost_parent: bool = False
 
+    def may_have_begun_since(self, moment: int) -> bool:
+        """Return whether it may have begun at that moment (nanoseconds since 1970) or later."""
+        return self.began >= moment - TICK_NS
+
     @property
     def is_running(self) -> bool:
         """Whether it still runs; another process may have its id by now."""
@@ -76,7 +80,7 @@ def started_since(mark: str, moment: int) -> list[Started]:
 def _young(mark: str, moment: int, boot: int) -> list[Started]:
     """Return those that run once their command lines were read: that of one that has ended meanwhile says nothing."""
     found = [one for one in (_read(int(name), boot) for name in os.listdir("/proc") if name.isdigit()) if one]
-    young = [one for one in found if one.began >= moment - TICK_NS and group.has_mark(one.pid, mark)]
+    young = [one for one in found if one.may_have_begun_since(moment) and group.has_mark(one.pid, mark)]
     whole = [one._replace(arguments=_texts(group.arguments(one.pid, ARGUMENTS_BYTES))) for one in young]
     return [one for one in whole if one.is_running]
 

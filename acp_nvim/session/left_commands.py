@@ -241,8 +241,9 @@ class LeftCommands:
     def _untold(self, others: Sequence[Started]) -> list[LeftCommand]:
         """Return commands that the agent had begun in a cancelled turn, and has not told of."""
         turn, made = self._work.turn, []
-        for process in others:
-            if turn is not None and turn.began <= process.began and not self._is_of_others(process):
+        young = [one for one in others if turn is not None and one.may_have_begun_since(turn.began)]
+        for process in young:
+            if not self._is_of_others(process):
                 key, words = f"process {process.pid} {process.ticks}", process.arguments[-1]
                 self._work.command(key, words, "")
                 activity = self._work.find(key)

@@ -10,6 +10,7 @@ from pathlib import Path
 import anyio
 import pytest
 
+from acp_nvim.process.started import TICK_NS, Started, started_since
 from acp_nvim.session import left_commands
 from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
@@ -247,6 +248,22 @@ async def test_one_that_the_agent_has_not_told_of_is_seen_too(desk: Desk) -> Non
     desk.go.touch()
     assert (await desk.until_listed())[0] == "agent"
     await host.until_state("idle")
+
+
+async def test_one_that_seems_a_clock_tick_older_than_its_turn_is_seen_too(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Linux counts when processes begin in ticks, of which the last is not whole."""
+    turns = desk.host.app.sessions[1].changes.work
+
+    def early(mark: str, moment: int) -> list[Started]:
+        return [one._replace(began=turns.turn_began_at - TICK_NS) for one in started_since(mark, moment)]
+
+    monkeypatch.setattr(left_commands, "started_since", early)
+    await desk.cancelled(["secretly", "c", desk.line()])
+    await desk.host.until_state("background")
+    desk.go.touch()
+    assert (await desk.until_listed())[0] == "agent"
 
 
 async def test_helpers_of_the_agent_are_no_commands(desk: Desk) -> None:
