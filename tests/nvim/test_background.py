@@ -91,7 +91,7 @@ def start(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Callable[[st
         desk.nvim.lua('require("acp_nvim").prompt(...)', "start")
         desk.nvim.wait_until(lambda: desk.nvim.events("AcpTurnEnd"), what="the end of the turn")
         desk.nvim.wait_until(f"{STATUS}.usage ~= nil", what="what comes after it")
-        assert state(desk) == "idle"
+        until_state(desk, "idle")
         (desk.cwd / "go").touch()
         return desk
 
@@ -101,15 +101,16 @@ def start(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Callable[[st
 STATUS = 'require("acp_nvim").status()'
 
 
-def state(desk: Desk) -> str:
-    return str(desk.nvim.lua(f"return {STATUS}.state"))
+def until_state(desk: Desk, wanted: str) -> None:
+    """The editor hears of the state after what has led to it."""
+    desk.nvim.wait_until(f"{STATUS}.state == '{wanted}'", what=f"the state {wanted}")
 
 
 def until_asked(desk: Desk) -> None:
     """The agent asks, in a turn of its own."""
     desk.nvim.wait_until('#require("acp_nvim").permissions() > 0', what="the question")
     assert [one["background"] for one in desk.nvim.events("AcpTurnStart")] == [False, True]
-    assert state(desk) == "waiting"
+    until_state(desk, "waiting")
 
 
 def ends(desk: Desk) -> list[tuple[str, bool]]:
@@ -127,7 +128,7 @@ def test_what_it_does_after_its_turn_is_seen_reviewed_and_summed_up(start: Calla
     desk.until_reviews(shown)
     desk.until_told(shown)
     desk.nvim.wait_until(lambda: desk.nvim.chat_text().count("Changed 1 file") == 1, what="one summary")
-    assert state(desk) == "idle"
+    until_state(desk, "idle")
     desk.nvim.command("AcpReview! rejectall")
     desk.until_nothing_is_left()
     assert (desk.cwd / "util.py").read_text() == UTIL
@@ -143,7 +144,7 @@ def test_one_press_stops_it(start: Callable[[str, int], Desk]) -> None:
     desk.nvim.wait_until(lambda: "I was stopped." in desk.nvim.chat_text(), what="its last words")
     assert ends(desk) == [("end_turn", False), ("cancelled", True)]
     assert "Stopped: cancelled" in desk.nvim.chat_text()
-    assert state(desk) == "idle"
+    until_state(desk, "idle")
     assert desk.nvim.lua('return #require("acp_nvim").permissions()') == 0
     assert len(desk.nvim.events("AcpTurnStart")) == 2
     assert (desk.cwd / "util.py").read_text() == UTIL
@@ -157,7 +158,7 @@ def test_a_prompt_goes_out_at_once_and_the_work_goes_on_in_its_turn(start: Calla
     desk.script.wait_received("session/prompt", 2)
     assert ends(desk) == [("end_turn", False), ("end_turn", True)]
     assert desk.nvim.chat_text().count("Changed 1 file") == 1
-    assert state(desk) == "waiting"  # it still asks
+    until_state(desk, "waiting")  # it still asks
     desk.nvim.lua(ANSWER)
     desk.nvim.wait_until(lambda: len(ends(desk)) == 3, what="the end of the prompted turn")
     assert ends(desk)[-1] == ("end_turn", False)

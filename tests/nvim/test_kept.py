@@ -270,10 +270,10 @@ def choose(nvim: HeadlessEditor, way: str) -> None:
 
 
 def converse(nvim: HeadlessEditor, text: str) -> str:
-    """A turn: the chat's text."""
-    count = len(nvim.events("AcpTurnEnd"))
+    """A turn, to its last event: the chat's text."""
+    count = len(nvim.events("AcpTurnChanges"))
     nvim.lua('require("acp_nvim").prompt(..., { agent = "it" })', text)
-    nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) > count)
+    nvim.wait_until(lambda: len(nvim.events("AcpTurnChanges")) > count, what="the turn and its changes")
     return nvim.chat_text()
 
 

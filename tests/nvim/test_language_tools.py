@@ -77,8 +77,9 @@ def test_a_name_is_changed_in_both_files_one_of_which_is_not_saved(here: Tools) 
     assert "mine" not in (project / "main.py").read_text()
     assert (project / "shapes.py").read_text() == MODULE.replace("area", "surface")
 
-    files = {Path(one["path"]).name: one for one in nvim.lua('return require("acp_nvim").review()')}
-    assert {name: one["by"] for name, one in files.items()} == {"main.py": "agent", "shapes.py": "agent"}
+    review = 'return vim.tbl_map(function(one) return { one.path, one.by } end, require("acp_nvim").review())'
+    by_agent = [[str(project / name), "agent"] for name in ("main.py", "shapes.py")]
+    nvim.wait_until(lambda: sorted(nvim.lua(review)) == by_agent, what="both files under review")
     assert nvim.lua("return vim.bo.modified") is True
 
     nvim.command("undo")  # one for the whole file

@@ -55,6 +55,7 @@ def test_the_steps_of_the_readme(screen: Callable[..., ScreenEditor]) -> None:
     nvim.wait_until('vim.bo.filetype == "acp_chat"')
     nvim.type(keys(3, "a"))
     nvim.wait_for("wc -l greeting.py")
+    nvim.wait_until('#require("acp_nvim").permissions() == 1', what="the request for it")
     nvim.type(keys(3, "r"))
     nvim.wait_for("claude idle")
     allowed = file.read_text(encoding="utf-8")

@@ -80,6 +80,9 @@ def shared(editor: Start, tmp_path: Path, script: AgentScript, project: Path) ->
     return start
 
 
+IS_IDLE = "require('acp_nvim').status().state == 'idle'"
+
+
 def lines(nvim: HeadlessEditor) -> list[str]:
     """What the user may choose from now."""
     nvim.wait_until("_G.given ~= nil", what="a list")
@@ -123,6 +126,7 @@ def converse(nvim: HeadlessEditor, text: str) -> None:
     count = len(nvim.events("AcpTurnEnd"))
     nvim.lua('require("acp_nvim").prompt(..., { agent = "it" })', text)
     nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) > count)
+    nvim.wait_until(IS_IDLE)  # else `:AcpClose` asks first
 
 
 def said(nvim: HeadlessEditor, words: str) -> None:
@@ -222,7 +226,7 @@ def test_a_kept_chat_offers_to_go_on_and_a_fork_begins_with_what_was_said(shared
     pick_first(nvim)
     script.wait_received("session/resume")
     nvim.wait_until("vim.bo.filetype == 'acp_prompt'", what="the prompt")
-    nvim.wait_until("require('acp_nvim').status().state == 'idle'")
+    nvim.wait_until(IS_IDLE)
     nvim.command("AcpFork")
     text_of(nvim, "This is a fork")
     text_of(nvim, "said alpha.")
@@ -296,7 +300,7 @@ def test_who_cannot_fork_is_not_asked_to_and_what_was_typed_is_not_lost(shared: 
     nvim = shared()
     nvim.lua("require('acp_nvim').setup({ agents = { plain = { command = ... } } })", plain.argv)
     nvim.command("AcpChat plain")
-    nvim.wait_until("require('acp_nvim').status().state == 'idle'")
+    nvim.wait_until(IS_IDLE)
     nvim.command("AcpFork")
     said(nvim, "plain cannot fork sessions")
     nvim.keys("inot sent<Esc>")
@@ -310,7 +314,7 @@ def test_who_cannot_fork_is_not_asked_to_and_what_was_typed_is_not_lost(shared: 
 def test_what_was_said_before_is_no_news(shared: Start) -> None:
     nvim = shared()
     nvim.command("AcpChat it")
-    nvim.wait_until("require('acp_nvim').status().state == 'idle'")
+    nvim.wait_until(IS_IDLE)
     nvim.command("tabnew")  # nobody sees the chat
     seen = nvim.lua("""
         local session = require("acp_nvim.sessions").last_used()
@@ -361,8 +365,8 @@ def test_a_session_works_in_a_worktree_of_its_own(shared: Start, script: AgentSc
     assert worktree.name == "fix"
     assert not worktree.is_relative_to(project)
     assert (worktree / "a.txt").read_text() == "one\n"
-    assert nvim.lua("return require('acp_nvim').status().worktree") == str(worktree)
-    nvim.wait_until("require('acp_nvim').status().state == 'idle'")
+    nvim.wait_until(lambda: nvim.lua("return require('acp_nvim').status().worktree") == str(worktree))
+    nvim.wait_until(IS_IDLE)
     assert nvim.lua("return require('acp_nvim.sessions').current().cwd") == str(worktree)
     (worktree / "a.txt").write_text("three\n")
     converse(nvim, "alpha")
