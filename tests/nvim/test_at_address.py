@@ -30,6 +30,11 @@ def ask(nvim: HeadlessEditor, text: str) -> None:
     nvim.lua('require("acp_nvim").prompt(...)', text)
 
 
+def shown(nvim: HeadlessEditor) -> str:
+    """The chat, however it is wrapped."""
+    return " ".join(nvim.chat_text().split())
+
+
 def test_it_writes_into_a_buffer_and_its_end_is_told(editor: Open, tmp_path: Path) -> None:
     script, made = agent_script(tmp_path, WRITES), certificate(tmp_path, "localhost")
     with listening(script.argv, "--piece", "5", tls=made) as server:
@@ -48,7 +53,8 @@ def test_it_writes_into_a_buffer_and_its_end_is_told(editor: Open, tmp_path: Pat
         ]
         ask(nvim, "die")
         nvim.wait_until('require("acp_nvim").status().state == "failed"')
-        assert f"The connection to agent 'far' at {server.address} was closed" in " ".join(nvim.chat_text().split())
+        closed = f"The connection to agent 'far' at {server.address} was closed"
+        nvim.wait_until(lambda: closed in shown(nvim), what=closed)
         ask(nvim, f"{file} three")
         nvim.wait_until(lambda: "wrote three" in nvim.chat_text(), what="the answer after the end")
         nvim.command("AcpStop")
@@ -63,8 +69,8 @@ def test_an_address_where_nobody_listens_is_told_in_the_chat(editor: Open) -> No
     nvim = editor(agents={"far": {"address": gone}})
     nvim.command("AcpChat far")
     nvim.wait_until('require("acp_nvim").status().state == "failed"')
-    shown = " ".join(nvim.chat_text().split())
-    assert shown.count(f"Agent 'far' cannot be reached: nothing listens at {gone}.") == 1
+    nobody = f"Agent 'far' cannot be reached: nothing listens at {gone}."
+    nvim.wait_until(lambda: shown(nvim).count(nobody) == 1, what=nobody)
 
 
 @pytest.mark.parametrize("how", ["left", "killed"])

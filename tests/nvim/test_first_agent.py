@@ -38,11 +38,11 @@ def test_a_program_that_does_not_exist_is_told_in_the_chat(editor: Open, tmp_pat
     nvim = editor(agents={"it": {"command": [str(tmp_path / "nothing")]}})
     nvim.command("AcpChat it")
     nvim.wait_until('require("acp_nvim").status().state == "failed"')
-    assert nvim.chat_text().count("nothing") == 1
+    nvim.wait_until(lambda: nvim.chat_text().count("nothing") == 1, what="why")
 
 
 def test_a_command_that_cannot_be_started_is_told_in_the_chat(editor: Open) -> None:
     nvim = editor(agents={"it": {"command": ["x\0y"]}})
     nvim.command("AcpChat it")
     nvim.wait_until('require("acp_nvim").status().state == "failed"')
-    assert "'it'" in nvim.chat_text()
+    nvim.wait_until(lambda: "'it'" in nvim.chat_text(), what="why")
