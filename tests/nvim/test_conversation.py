@@ -228,7 +228,7 @@ def test_cancelling(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> No
     nvim.wait_until(lambda: nvim.events("AcpTurnEnd"))
     assert nvim.events("AcpTurnEnd")[0]["stop_reason"] == "cancelled"
     assert nvim.events("AcpToolCall")[-1]["call"]["status"] == "cancelled"
-    assert nvim.lua('return require("acp_nvim").status().state') == "idle"
+    nvim.wait_until('require("acp_nvim").status().state == "idle"')
 
 
 def test_cancel_with_a_bang_ends_an_agent_that_does_not_listen(

@@ -105,5 +105,5 @@ def test_nothing_of_them_stays(editor: Callable[..., HeadlessEditor], tmp_path: 
     assert closed == {"✓": 10 + allowed, "✗": len(chosen) - allowed, "–": 90 - len(chosen)}
     if end == "AcpCancel":
         script.wait_received("session/cancel")
-        wire = answers(script)
-        assert wire == {**dict.fromkeys(range(100)), **dict.fromkeys(range(10), "reject"), **chosen}
+        nvim.wait_until(lambda: len(answers(script)) == 100, what="all answers on the wire")
+        assert answers(script) == {**dict.fromkeys(range(100)), **dict.fromkeys(range(10), "reject"), **chosen}

@@ -93,6 +93,7 @@ def test_it_is_previewed_followed_reviewed_rejected_and_restored(
     allow(nvim)
     nvim.wait_until(lambda: nvim.buffer_text(buffer) == "one\nTWO\nthree\ntyped", what="the buffer to follow")
     until_listed(nvim, [str(path), "agent", 1, 1, "by `Edit hosts.conf`"])
+    nvim.wait_until(lambda: nvim.events("AcpFileChanged"), what="the event")
     told = nvim.events("AcpFileChanged")[-1]
     assert (told["path"], told["by"]) == (str(path), "agent")
     assert path.read_text() == "one\nTWO\nthree\n"
