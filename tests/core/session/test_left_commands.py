@@ -253,7 +253,7 @@ async def test_one_that_the_agent_has_not_told_of_is_seen_too(desk: Desk) -> Non
 async def test_one_that_seems_a_clock_tick_older_than_its_turn_is_seen_too(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Linux counts when processes begin in ticks, of which the last is not whole."""
+    """Linux gives the start of a process in whole clock ticks, rounded down."""
     turns = desk.host.app.sessions[1].changes.work
 
     def early(mark: str, moment: int) -> list[Started]:
