@@ -14,6 +14,7 @@ from typing import Final
 import anyio
 import msgspec
 
+from acp_nvim.file_time import now
 from acp_nvim.snapshots import comparing, pins
 from acp_nvim.snapshots.blocking import Blocking
 from acp_nvim.snapshots.directories import CLOCK_NS, Directories, FirstDirectories, is_torn
@@ -209,15 +210,15 @@ class Shadow:
             known, past = self._directories.get(old), self._past
             ignored = self._ignored.at(old.time if past is None else min(old.time, past.time))
             try:
-                found, now = await comparing.changes(
+                found, latest = await comparing.changes(
                     self._store, self.root, old, new, ignored, self._scanner.known, known, past
                 )
             except Exception as error:
                 if isinstance(error, GoneError) or not isinstance(error, SnapshotError):
                     self._directories = {}  # the next snapshot is a first one, and this one is compared without them
                 raise
-            if now is not None and known is not None:
-                self._directories = {old: known, new: now}
+            if latest is not None and known is not None:
+                self._directories = {old: known, new: latest}
             tables = await self._table(old), await self._table(new)
             return await comparing.with_permissions(self._store, self.root, found, (old, new), tables)
 
@@ -355,17 +356,19 @@ class Shadow:
         return taken[0]
 
     async def _take(self, past: Snapshot | None) -> Snapshot:
-        began = time.time_ns()
+        began, since = time.time_ns(), now()
         first = FirstDirectories(self.root, began)
         snapshot = await self._take_once(past, first, began)
         if not self._directories:  # the later ones are looked at as far as files in them differ
             self._directories[snapshot] = await first.complete(self._store, snapshot.id)
-            return snapshot
-        taken = time.time_ns()  # on a slow machine, too, it is taken again
-        while await self._store.blocking(partial(is_torn, self._scanner.looked_at, self.root, snapshot.time)):
-            if time.time_ns() - taken > RETAKE_NS:
-                break
-            snapshot = await self._take_once(past, first, time.time_ns(), again=True)
+        else:
+            taken = time.time_ns()  # on a slow machine, too, it is taken again
+            while await self._store.blocking(partial(is_torn, self._scanner.looked_at, self.root, since)):
+                if time.time_ns() - taken > RETAKE_NS:
+                    break
+                since = now()
+                snapshot = await self._take_once(past, first, time.time_ns(), again=True)
+        await self._store.blocking(partial(self._ignored.note, snapshot.time, None if past is None else past.time))
         return snapshot
 
     async def _take_once(
@@ -373,7 +376,6 @@ class Shadow:
     ) -> Snapshot:
         refreshed = partial(self._store.blocking, self._ignored.refresh)
         _, taken = await together(refreshed, partial(self._tree, past, first, again=again))
-        await self._store.blocking(partial(self._ignored.note, began, None if past is None else past.time))
         return Snapshot(taken[0], began, taken[1])
 
     async def _tree(self, past: Snapshot | None, first: FirstDirectories, *, again: bool) -> tuple[str, str]:

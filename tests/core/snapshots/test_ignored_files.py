@@ -10,6 +10,7 @@ import pytest
 from acp_nvim.file_time import now
 from acp_nvim.snapshots import ignored_files
 from acp_nvim.snapshots.directories import CLOCK_NS
+from acp_nvim.snapshots.index import Differences, Index
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.workspace.permissions import bits
 from tests.core.snapshots.workspaces import repository, shadow_of, write
@@ -96,6 +97,33 @@ async def test_the_users_later_edits_count(tmp_path: Path) -> None:
             "grown.conf": None,
             "same.conf": b"old",
         }
+
+
+async def test_a_snapshot_taken_again_counts_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("acp_nvim.snapshots.shadow.RETAKE_NS", 60 * 10**9)
+    root = repository(tmp_path / "w", **{".gitignore": "*.conf\n"})
+    write(root / "a.conf", "mine")
+    ask = Index.differences
+    looks: list[str] = []
+
+    async def differences(index: Index, room: int) -> Differences:
+        looks.append("look")
+        if len(looks) < 5:
+            write(root / f"new{len(looks)}", "x")
+        return await ask(index, room)
+
+    async with shadow_of(root) as shadow:
+        opened = await shadow.take()
+        await shadow.remember_ignored()
+        await shadow.changes(opened, first := await shadow.take())
+        write(root / ".gitignore", "")
+        write(root / "a.conf", "theirs")
+        monkeypatch.setattr(Index, "differences", differences)
+        found = {one.path: one.before for one in await shadow.changes(first, await shadow.take())}
+        assert len(looks) >= 5
+        before = found[str(root / "a.conf")]
+        assert before is not None
+        assert await shadow.read([before.oid]) == [b"mine"]
 
 
 async def test_a_cleaning_keeps_what_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
