@@ -217,7 +217,7 @@ class MovedDirectories:
         if row.was is None:
             if is_directory(row.path) or (row.moved is not None and any(one.new == row.moved.new for one in moves)):
                 return []
-            return [Changed(row.path, None if row.moved is None else UNKNOWN, row.after)]
+            return [Changed(row.path, row.before if row.moved is None else UNKNOWN, row.after)]
         was = renamed(row.was)
         if row.after is None:
             return [Changed(was, row.before, None)]
@@ -309,7 +309,7 @@ def _rename(one: C, old_path: str, verdict: Verdict, seen: Observation | None, m
 
 def _present(one: Changed, renames: Renames, count: int) -> _Row:
     """Return what a scan has found by the present names."""
-    was = None if one.before is None else renames.now(one.old_path or one.path)
+    was = None if one.before is None or one.appears else renames.now(one.old_path or one.path)
     moved = one.moved
     if moved is not None:
         old, new = renames.now(moved.old + os.sep), renames.now(moved.new + os.sep, count)

@@ -80,7 +80,7 @@ def _judged(one: Changed, old_ones: Collection[str], before: Mapping[str, Blob])
         yield Changed(one.old_path, one.before, None)
     known = before.get(one.path, UNKNOWN)
     if known != one.after:
-        yield msgspec.structs.replace(one, before=known, old_path=None)
+        yield msgspec.structs.replace(one, before=known, old_path=None, appears=True)
 
 
 def _moved_here(paths: Iterable[bytes], since: int, known: Collection[int]) -> list[bytes]:

@@ -107,9 +107,9 @@ class Changed(msgspec.Struct, frozen=True):
 
     Paths are absolute. For a rename, `before` belongs to `old_path`. `moved` is the outermost directory whose rename
     has brought the file to `path`; then the contents may be the same, and another file may be at `old_path`. It has no
-    `before` if it was ignored at its earlier place. A directory without files in the snapshots that took the place of
-    a renamed one has a row of its own, without
-    contents; its path ends with a slash.
+    `before` if it was ignored at its earlier place, and is the same. `appears`: the earlier snapshot has no such file,
+    and `before` is what else is known of it. A directory without files in the snapshots that took the place of a
+    renamed one has a row of its own, without contents; its path ends with a slash.
     """
 
     path: str
@@ -117,3 +117,4 @@ class Changed(msgspec.Struct, frozen=True):
     after: Blob | None
     old_path: str | None = None
     moved: DirectoryMove | None = None
+    appears: bool = False

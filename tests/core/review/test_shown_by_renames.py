@@ -1,0 +1,92 @@
+"""Files come to light with a renamed directory, or move to where one was: they are not new, and are never deleted."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from acp_nvim.file_time import now
+from acp_nvim.snapshots.directories import CLOCK_NS
+from tests.core.review.desk import Desk, running_desk
+from tests.support.everything import everything
+from tests.support.waiting import wait_until
+
+pytestmark = pytest.mark.anyio
+
+BUILT = b"built\n" * 10
+
+
+@pytest.fixture
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    async with running_desk(tmp_path) as made:
+        yield made
+
+
+async def begin(desk: Desk, rules: bytes, **files: bytes) -> None:
+    """A turn in a workspace with these files (`__` stands for a slash), the ignored ones of which are remembered."""
+    desk.put(".gitignore", rules)
+    for name, data in files.items():
+        desk.put(name.replace("__", "/").replace("_", "."), data)
+    edge = now() + CLOCK_NS
+    wait_until(lambda: now() > edge, what="the files to be older than the turn")
+    await desk.begin_turn()
+    [workspace] = desk.reviews.workspaces.all.values()
+    await workspace.scanner.shadow.remember_ignored()
+    await desk.end_turn()
+    await desk.begin_turn()
+
+
+def swap(desk: Desk, one: str, other: str) -> None:
+    (desk.cwd / one).rename(desk.cwd / "away")
+    (desk.cwd / other).rename(desk.cwd / one)
+    (desk.cwd / "away").rename(desk.cwd / other)
+
+
+@pytest.mark.parametrize("how", ["edited", "made executable"])
+async def test_what_was_ignored_as_a_whole_keeps_what_was_changed_in_it(desk: Desk, how: str) -> None:
+    await begin(desk, b"build/\n", src__a_py=b"a\n" * 20, build__out_o=BUILT, build__same_o=BUILT)
+    changed = desk.cwd / "build/out.o"
+    if how == "edited":
+        changed.write_bytes(BUILT + b"more\n")
+    else:
+        changed.chmod(0o755)
+    expected = everything(desk.cwd)
+    swap(desk, "src", "build")
+    await desk.look_around()
+    desk.put("build/out.o", b"another\n")
+    await desk.end_turn()
+    assert desk.shown().keys() == {"src", "build", "src/out.o", "build/out.o"}
+    await desk.judge("reject")
+    assert everything(desk.cwd) == expected
+    [said] = desk.errors()
+    assert said.startswith(f"{desk.cwd}/src/out.o was left as it is: what it had before is not known")
+
+
+async def test_what_is_remembered_of_a_single_file_comes_back(desk: Desk) -> None:
+    await begin(desk, b"/src/*.o\n", src__a_py=b"a\n" * 20, src__out_o=BUILT, lib__b_py=b"b\n" * 20)
+    first = everything(desk.cwd)
+    desk.put("src/out.o", BUILT + b"more\n")
+    swap(desk, "src", "lib")
+    await desk.end_turn()
+    assert desk.shown().keys() == {"src", "lib", "lib/out.o"}
+    await desk.judge("reject")
+    assert (desk.errors(), desk.shown(), everything(desk.cwd)) == ([], {}, first)
+
+
+@pytest.mark.parametrize("edits", [False, True], ids=["as it was", "edited"])
+async def test_what_comes_from_elsewhere_to_the_place_of_a_renamed_directory_stays(desk: Desk, edits: bool) -> None:
+    outside = desk.cwd.parent / "outside.txt"
+    outside.write_bytes(b"mine\n")
+    await begin(desk, b"", src__a_py=b"a\n" * 20)
+    (desk.cwd / "src").rename(desk.cwd / "core")
+    (desk.cwd / "src").mkdir()
+    outside.rename(desk.cwd / "src/mine.txt")
+    if edits:
+        (desk.cwd / "src/mine.txt").write_bytes(b"mine\nmore\n")
+    await desk.end_turn()
+    await desk.judge("reject")
+    found = [data for _, data in everything(desk.cwd).values() if str(data).startswith("b'mine")]
+    assert found == [b"mine\nmore\n" if edits else b"mine\n"]
+    assert all("was left as it is" in said or "is in the way" in said for said in desk.errors())
