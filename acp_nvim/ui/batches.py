@@ -6,7 +6,7 @@ Each session has its own queue, so that the backlog of one does not delay the ev
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 from operator import attrgetter, itemgetter
 from typing import Any, Final, NamedTuple
@@ -59,8 +59,9 @@ class Batches:
         self._clock = 0
         """How many bytes a queue was served that never was empty; a new queue starts there."""
         self._open: dict[Key, _Entry] = {}
-        self._announced: dict[int, _Entry] = {}
-        """What announces each child session to the editor."""
+        self._unannounced: dict[int, _Entry] = {}
+        """What announces each child session that the editor does not know yet."""
+        self._announced: set[int] = set()
         self._terminals = TerminalStreams()
 
     def __repr__(self) -> str:
@@ -113,10 +114,11 @@ class Batches:
         queue.entries[entry.number] = entry
         if key is not None:
             self._open[key] = entry
-        if isinstance(event, events.Subagent):
-            self._announced.setdefault(event.subagent.session, entry)
+        if isinstance(event, events.Subagent) and event.subagent.session not in self._announced:
+            self._unannounced.setdefault(event.subagent.session, entry)
         elif isinstance(event, events.SubagentForgotten):
-            self._announced.pop(event.subagent, None)
+            self._unannounced.pop(event.subagent, None)
+            self._announced.discard(event.subagent)
 
     def take(self, limit: int = BATCH_BYTES) -> list[dict[str, object]]:
         """Return the next batch, of about `limit` bytes: at least one event, and output of terminals.
@@ -126,8 +128,7 @@ class Batches:
         batch: list[tuple[int, dict[str, object]]] = []
         room = limit
         while self._queues and room > 0:
-            known = [queue for session, queue in self._queues.items() if self._is_known(session)]
-            queue = min(known, key=attrgetter("had"))
+            queue = min(self._known(), key=attrgetter("had"))
             share = min(room, max(room // len(self._queues), LEAST_SHARE_BYTES))
             entry = next(iter(queue.entries.values()))
             try:
@@ -150,10 +151,11 @@ class Batches:
             self.on_lost(None, error)
         return payloads
 
-    def _is_known(self, session: int | None) -> bool:
-        """Whether the editor has been told of the session; only child sessions are announced."""
-        announced = None if session is None else self._announced.get(session)
-        return announced is None or not announced.alive
+    def _known(self) -> Iterable[_Queue]:
+        """Return the queues of the sessions that the editor has been told of; only child sessions are announced."""
+        if not self._unannounced:
+            return self._queues.values()
+        return [queue for session, queue in self._queues.items() if session not in self._unannounced]
 
     def _drop(self, entry: _Entry) -> None:
         entries = self._queues[entry.session].entries
@@ -162,6 +164,10 @@ class Batches:
             del self._queues[entry.session]
         if entry.key is not None and self._open.get(entry.key) is entry:
             del self._open[entry.key]
+        child = entry.event.subagent.session if isinstance(entry.event, events.Subagent) else None
+        if child is not None and self._unannounced.get(child) is entry:
+            del self._unannounced[child]
+            self._announced.add(child)
 
 
 class _Queue:
