@@ -11,12 +11,13 @@ from typing import Final, Protocol
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.evidence.change_times import ChangeTime
 from acp_nvim.evidence.evidence import Evidence, Observation, Verdict
 from acp_nvim.file_time import LastChange
+from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.change import Entry
 from acp_nvim.review.contents import ABSENT, Content, FileOnDisk, mode_of, read_disk
 from acp_nvim.review.ledger import Ledger
-from acp_nvim.snapshots.directories import ChangeTime
 from acp_nvim.snapshots.objects import EXECUTABLE, FILE, SYMLINK
 from acp_nvim.snapshots.snapshot import Blob, SnapshotError
 from acp_nvim.ui.events import Operation
@@ -34,6 +35,12 @@ class LastScans(Protocol):
 
     def change_time(self, path: str) -> ChangeTime:
         """Return when what is at the path has changed. Blocks."""
+
+    def replaced(self, path: str) -> int | None:
+        """Return until when (ns since 1970) a directory above the file was replaced since the snapshot of this scan.
+
+        None if it is the file that the scan has found, or no scan runs. Blocks.
+        """
 
     def made(self, path: str) -> list[str]:
         """Return the directories of a new file that the turn made, or moved there; the innermost first. Blocks."""
@@ -82,6 +89,18 @@ class DiskChanges:
         if found is None or found.blob == known:
             return None if found is None else found.blob
         return found.blob if found.data is None else self._ledger.contents(path).put(path, found.data, found.blob)
+
+    async def scanned(self, path: str, after: Blob | None) -> Blob | None:
+        """Return the present blob of the file that a scan has found to be `after`.
+
+        It is `after` if another directory is there by now, with a file that the scan has not looked at.
+        """
+        for _ in range(FOLLOW_ATTEMPTS):  # git and editors replace files, which are missing for a moment
+            now = await self.blob(path, after)
+            if not _is_other(await anyio.to_thread.run_sync(read_disk, path), Content(now)):
+                break
+        is_other = differs(now, after) and await anyio.to_thread.run_sync(self.scans.replaced, path) is not None
+        return after if is_other else now
 
     async def read(self, path: str) -> FileOnDisk | None:
         """Read the file; return None if there is none.
@@ -151,7 +170,7 @@ class DiskChanges:
 
     async def observe(self, path: str, before: Content, after: Content) -> Observation:
         """Return the observation to judge: the file is now `after`."""
-        time, found = await anyio.to_thread.run_sync(lambda: (self.scans.change_time(path), read_disk(path)))
+        time, is_past = await anyio.to_thread.run_sync(self._look, path, after)
         text = after.text
         if text is None and self._evidence.has_diff(path):
             text = (await self._ledger.with_text(path, after, None)).text
@@ -164,10 +183,18 @@ class DiskChanges:
             self.scans.since(path),
             text,
             self._evidence.accounted(path),
-            _is_other(found, after),
+            is_past,
             time.earliest,
             time.other,
         )
+
+    def _look(self, path: str, after: Content) -> tuple[ChangeTime, bool]:
+        """Return when the file became `after`, and whether it is something else by now. Blocks."""
+        is_past = _is_other(read_disk(path), after)
+        replaced = self.scans.replaced(path) if is_past else None
+        if replaced is not None:
+            return ChangeTime(replaced, None, self.scans.since(path)), True
+        return self.scans.change_time(path), is_past
 
     async def change_time(self, path: str) -> ChangeTime:
         """Return when what is at that path has changed."""
@@ -180,10 +207,6 @@ class DiskChanges:
         """
         made = await anyio.to_thread.run_sync(self.scans.made, path)
         return list(takewhile(lambda one: one + os.sep not in self._ledger.entries, made))
-
-    async def is_past(self, path: str, content: Content) -> bool:
-        """Return whether the file on disk is not, or no longer, that content."""
-        return _is_other(await anyio.to_thread.run_sync(read_disk, path), content)
 
     def announce(self, path: str, verdict: Verdict) -> None:
         """Notify the editor that a file has changed, and the sessions that may have changed it."""

@@ -11,13 +11,14 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
+from acp_nvim.evidence.change_times import ChangeTime, change_time
 from acp_nvim.file_time import is_behind_link, is_real_directory, last_change
 from acp_nvim.review.contents import Contents, read_disk
 from acp_nvim.review.disk_changes import differs
 from acp_nvim.review.obstacles import directories_above
 from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.snapshots.birth import born
-from acp_nvim.snapshots.directories import CLOCK_NS, ChangeTime, Directories, change_time
+from acp_nvim.snapshots.directories import CLOCK_NS, Directories
 from acp_nvim.snapshots.objects import EMPTY
 from acp_nvim.snapshots.renames import Renames
 from acp_nvim.snapshots.shadow import Shadow
@@ -61,26 +62,44 @@ class Scanner:
     async def scan(self) -> None:
         """Pass all changes to the tracker. Raises `SnapshotError`; then the next scan finds those changes, too."""
         async with self._lock:
-            renamed = self.renames.count
-            gone = await self._tracker.directories.missing(self.shadow.root)
-            self._now = now = await self.shadow.take(self._began())
-            with anyio.CancelScope(shield=True):  # changes that were found are entered
-                last, prompt_sent, self._first_prompt = self.last, self._first_prompt, None
-                if last is None and prompt_sent is not None:  # as much as is known of what there was before the prompt
-                    last = await self.shadow.before(now, prompt_sent)
-                if last is not None:
+            try:
+                await self._scan()
+            finally:
+                self._now = self.last
+
+    async def _scan(self) -> None:
+        gone = await self._tracker.directories.missing(self.shadow.root)
+        renamed, now = await self._take()
+        with anyio.CancelScope(shield=True):  # changes that were found are entered
+            last, prompt_sent, self._first_prompt = self.last, self._first_prompt, None
+            if last is None and prompt_sent is not None:  # as much as is known of what there was before the prompt
+                last = await self.shadow.before(now, prompt_sent)
+            if last is not None:
+                changed = await self._changes(last, now)
+                while await self.shadow.is_torn():
+                    renamed, now = await self._take(again=True)
                     changed = await self._changes(last, now)
-                    await self._tracker.scanned(changed, renames=self.renames, count=renamed)
-                    await self._tracker.scanned(await self._others(changed, last, now))
-                    await self._tracker.directories.prune(gone)
-                    await self._tracker.disk.rejudge(self.shadow.root, self._git)
-                self.renames.forget(renamed)
-                self.last = now  # set last: meanwhile `known` must return the earlier content
-                self.since = now.time - CLOCK_NS
+                await self._tracker.scanned(changed, renames=self.renames, count=renamed)
+                await self._tracker.scanned(await self._others(changed, last, now))
+                await self._tracker.directories.prune(gone)
+                await self._tracker.disk.rejudge(self.shadow.root, self._git)
+            self.renames.forget(renamed)
+            self.last = now  # set last: meanwhile `known` must return the earlier content
+            self.since = now.time - CLOCK_NS
+
+    async def _take(self, *, again: bool = False) -> tuple[int, Snapshot]:
+        """Take the snapshot of this scan; return also how many renames were made before it."""
+        renamed = self.renames.count
+        self._now = await self.shadow.take(self._began(), again=again)
+        return renamed, self._now
 
     def change_time(self, path: str, since: int) -> ChangeTime:
         """Return when what is at an absolute path has changed since the last scan, or a look at `since`. Blocks."""
         return change_time(path, self._earlier, since, self.renames.entered)
+
+    def replaced(self, path: str) -> int | None:
+        """Return until when a directory above the file was replaced since the snapshot of this scan. Blocks."""
+        return None if self._later is None or self._now is self.last else self._later.replaced(path)
 
     def made(self, path: str) -> list[str]:
         """Return the directories of a new file that were made, or came there, since the turn began. Blocks.
@@ -100,13 +119,17 @@ class Scanner:
 
     def _came_later(self, path: str) -> bool:
         """Return whether the directory has come after the snapshot that is being looked at. Blocks."""
-        now = None if self._now is None else self.shadow.directories(self._now)
-        return now is not None and now.has_other(path)
+        return self._later is not None and self._later.has_other(path)
 
     @property
     def _earlier(self) -> Directories | None:
         """The directories as the last scan has found them, if they are known."""
         return None if self.last is None else self.shadow.directories(self.last)
+
+    @property
+    def _later(self) -> Directories | None:
+        """The directories as this scan has found them, or the last one, if they are known."""
+        return None if self._now is None else self.shadow.directories(self._now)
 
     async def _changes(self, last: Snapshot, now: Snapshot) -> list[Changed]:
         try:

@@ -12,7 +12,6 @@ import msgspec
 
 from acp_nvim.evidence.evidence import Evidence, Verdict
 from acp_nvim.file_time import is_behind_link, is_real_directory
-from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.change import Entry
 from acp_nvim.review.contents import ABSENT, Content
 from acp_nvim.review.disk_changes import DiskChanges, LastScans, differs
@@ -310,10 +309,7 @@ class ChangeTracker:
         buffer = await self.read_buffer(path)  # brings the buffer up to the file
         entry = self.ledger.entries.get(path)
         before = entry.on_disk if entry is not None else self.ledger.accounted.get(path, one.before)
-        for _ in range(FOLLOW_ATTEMPTS):  # git and editors replace files, which are missing for a moment
-            now = await self.disk.blob(path, one.after)
-            if not await self.disk.is_past(path, Content(now)):
-                break
+        now = await (self.disk.scanned(path, one.after) if is_in_snapshot else self.disk.blob(path, one.after))
         if entry is not None and entry.is_guessed and one.after is not None:
             await self._correct(path, entry, one.before)
         if path in self._saving:  # the user saves it: `saved` will be called

@@ -16,6 +16,7 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.evidence.change_times import ChangeTime
 from acp_nvim.evidence.git_contents import GitContents
 from acp_nvim.limits import MEGABYTES
 from acp_nvim.review.change import Entry
@@ -25,7 +26,6 @@ from acp_nvim.review.ledger import Ledger, TurnLog
 from acp_nvim.review.scanner import Scanner
 from acp_nvim.review.storage import Checkpoint, CheckpointStore, EntryRecord, OpenTurn, ReviewStore, SavedReview
 from acp_nvim.review.tracker import ChangeTracker
-from acp_nvim.snapshots.directories import ChangeTime
 from acp_nvim.snapshots.run_git import NO_SPACE
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import UNKNOWN, Blob, GoneError, Snapshot, SnapshotError
@@ -342,6 +342,10 @@ class Workspaces:
     def change_time(self, path: str) -> ChangeTime:
         """Return when the file was changed; see `LastScans`. Blocks."""
         return self.of(path).scanner.change_time(path, self.since(path))
+
+    def replaced(self, path: str) -> int | None:
+        """Return until when a directory above the file was replaced; see `LastScans`. Blocks."""
+        return self.of(path).scanner.replaced(path)
 
     def made(self, path: str) -> list[str]:
         """Return the new directories above the file; see `LastScans`. Blocks."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from typing import Final
 
@@ -39,18 +41,18 @@ def without_unchanged(
     old: Snapshot,
     new: Snapshot,
     began: int,
-    directories: Directories | None = None,
+    tables: Sequence[Directories] = (),
 ) -> list[Changed]:
     """Return `changed` without files that exist unchanged since before both snapshots.
 
     Such a file was ignored in one snapshot; it must not count as created, because rejecting a created file deletes it.
     One that appears, and was ignored before, must be unchanged since the turn began (`began`, in nanoseconds since
-    1970). The same holds for the directories above it, which have to be those of the earlier snapshot (`directories`),
-    or unchanged as well. Blocks; raises `GoneError`.
+    1970). The same holds for the directories above it, which have to be those of both snapshots (`tables`), or
+    unchanged as well. Blocks; raises `GoneError`.
     """
     since = min(old.time, new.time) - CLOCK_NS
-    appearing = _UnchangedFiles(trees, root, min(since, began - CLOCK_NS), directories)
-    leaving = _UnchangedFiles(trees, root, since, directories)
+    appearing = _UnchangedFiles(trees, root, min(since, began - CLOCK_NS), tables)
+    leaving = _UnchangedFiles(trees, root, since, tables)
     remaining = [part for one in changed for part in _remaining(appearing, leaving, one, old.id, new.id)]
     return sorted(remaining, key=lambda one: one.path)
 
@@ -74,11 +76,11 @@ def _remaining(
 class _UnchangedFiles:
     """Looks for files on the disk that have not changed since a time."""
 
-    def __init__(self, trees: TreeEditor, root: str, since: int, directories: Directories | None) -> None:
+    def __init__(self, trees: TreeEditor, root: str, since: int, tables: Sequence[Directories]) -> None:
         self._trees = trees
         self._root = root
         self._since = since
-        self._directories = directories
+        self._tables = tables
         self._has_directory = cache(self._find_directory)
         self._is_placed = cache(self._look_at_directory)
 
@@ -92,10 +94,10 @@ class _UnchangedFiles:
         inode = inode_at(os.path.join(os.fsencode(self._root), relative))
         if inode is None:
             return False
-        if self._directories is None:
+        if self._tables:  # one that was away when a snapshot looked for directories is not known
+            is_there = all(inode.is_same(one.inodes.get(relative)) for one in self._tables)
+        else:
             is_there = self._has_directory(tree, relative)
-        else:  # one that was away when the snapshot looked for directories is not known
-            is_there = inode.is_same(self._directories.inodes.get(relative))
         return is_there or self._is_old(relative)
 
     def _is_old(self, relative: bytes) -> bool:
@@ -166,7 +168,8 @@ async def changes(
         found.append(Changed(_absolute(root, path), None, _blob(came[path].after, store.secrets), moved=move))
     before = {renamed_by(names, path): blob for path, blob in before.items()} if names else before
     rest = await _with_renames(store, root, old, new, without_moved(rows, moved))
-    rest = await store.blocking(partial(without_unchanged, store.trees, root, rest, old, new, began.time, directories))
+    tables = [one for one in (directories, moved.directories) if one is not None]
+    rest = await store.blocking(partial(without_unchanged, store.trees, root, rest, old, new, began.time, tables))
     rest = await with_unknown(store, root, rest, began, old, new, before, known)
     return sorted([*found, *rest], key=lambda one: one.path), moved.directories
 
@@ -235,6 +238,28 @@ async def _with_other_permissions(
     return [
         (path, _blob(entry(mode, oid), store.secrets)) for path, (mode, _, oid) in modes.items() if path not in known
     ]
+
+
+async def before(store: Store, root: str, snapshot: Snapshot, looked_at: Sequence[bytes], moment: int) -> Snapshot:
+    """Return a snapshot as of `moment`, a time in nanoseconds since 1970 while it was taken.
+
+    The content of files among `looked_at` (absolute paths) that have changed since is left out. Raises `SnapshotError`.
+    """
+    unknown = await store.blocking(partial(_changed_since, looked_at, moment - CLOCK_NS))
+    start = len(os.path.join(os.fsencode(root), b""))
+    tree = await store.change(snapshot.id, {path[start:]: entry for path, entry in unknown.items()})
+    return msgspec.structs.replace(snapshot, id=tree or EMPTY)
+
+
+def _changed_since(paths: Sequence[bytes], since: int) -> dict[bytes, TreeEntry | None]:
+    """Return an entry without content for each of the files whose status has changed since then."""
+    changed: dict[bytes, TreeEntry | None] = {}
+    for path in paths:
+        with suppress(OSError):
+            if os.lstat(path).st_ctime_ns >= since:
+                oid = hashlib.sha1(b"unknown\0" + path, usedforsecurity=False).hexdigest()
+                changed[path] = TreeEntry(LEFT_OUT, oid)
+    return changed
 
 
 async def find(store: Store, root: str, snapshot: Snapshot, path: str, table: PermissionTable) -> Blob | None:

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from acp_nvim.file_time import TICK_NS, is_behind_link, last_change
+from acp_nvim.file_time import TICK_NS, last_change
 from acp_nvim.snapshots.birth import born
 from acp_nvim.snapshots.earlier_rules import RULES
 from acp_nvim.snapshots.store import Store
@@ -57,67 +57,6 @@ class Placed(msgspec.Struct, frozen=True):
     """Whether one of them was somewhere else before."""
 
 
-class ChangeTime(msgspec.Struct, frozen=True):
-    """When what is at a path changed last, in ns since 1970; `size` in bytes, None if there is no regular file.
-
-    `earliest` is None if that time is known; else it may have been at any time since. `other` is another change of the
-    same file: it was edited in a directory that was renamed.
-    """
-
-    time: int
-    size: int | None
-    earliest: int | None = None
-    other: int | None = None
-
-
-def change_time(
-    path: str, earlier: Directories | None, since: int, entered: Callable[[str], str] | None = None
-) -> ChangeTime:
-    """Return when what is at an absolute path changed, as far as it is known. Blocks.
-
-    `earlier` are the directories of the last snapshot, `since` its time in nanoseconds since 1970. A file that was not
-    touched since then, in a directory that was not there, changed when that directory came there. A rename that is
-    `entered` does not count: the function returns the present name of an earlier directory, both with a slash.
-    """
-    is_there = os.path.lexists(path)
-    changed, size = last_change(path)
-    if is_behind_link(path):
-        is_there, changed, size = False, _link_time(path), None
-    if earlier is None and is_there and changed < since:
-        return _with_directory(path, changed, size, since)
-    placed = None if earlier is None else earlier.placed(path, entered)
-    if placed is None:
-        return ChangeTime(changed, size, None if is_there else since)
-    if not is_there or changed < placed.earliest:
-        return ChangeTime(placed.latest, size, placed.earliest)
-    return ChangeTime(changed, size, None, placed.latest if placed.is_move else None)
-
-
-def _with_directory(path: str, changed: int, size: int | None, since: int) -> ChangeTime:
-    """Return the time of an untouched file, if it is not known which directories there were.
-
-    It may have come with one that has changed since.
-    """
-    latest = 0
-    while (above := os.path.dirname(path)) != path:
-        path = above
-        latest = max(latest, last_change(path)[0])
-    return ChangeTime(latest, size, since) if latest >= since else ChangeTime(changed, size)
-
-
-def _link_time(path: str) -> int:
-    """Return when the outermost link among the directories of a path was made or changed last, or 0."""
-    name = os.sep
-    for word in path.split(os.sep)[1:-1]:
-        name = os.path.join(name, word)
-        try:
-            if os.path.islink(name):
-                return os.lstat(name).st_ctime_ns
-        except OSError:
-            return 0
-    return 0
-
-
 class Directories:
     """The directories below `root`, a real path, that a snapshot begun at `time` has; `inodes` by relative path.
 
@@ -144,7 +83,7 @@ class Directories:
         """Look at these directories (relative paths), and at `root` itself. Blocks."""
         top = os.path.join(os.fsencode(root), b"")
         found = {name: inode for name in (b"", *names) if (inode := inode_at(top + name)) is not None}
-        return cls(root, time, found).settled({})
+        return cls(root, time, found).settled()
 
     def encode(self) -> bytes:
         """Return the table as bytes, for another host."""
@@ -184,16 +123,25 @@ class Directories:
         hidden = {name: one for name, one in found.items() if one is not None and one.changed < self.time}
         return Directories(os.fsdecode(self.root), self.time, self.inodes, self._gone, hidden)
 
-    def settled(self, earlier: Mapping[bytes, Inode]) -> Directories:
-        """Return the same with the `earlier` ones for those that have changed since the snapshot began.
+    def settled(self) -> Directories:
+        """Return the same with `UNSURE` for those that may have come to their places since the snapshot began. Blocks.
 
-        It may have had those, or others: `UNSURE` stands for these. The root itself is always the same.
+        It may have had these, or others. The root itself is always the same.
         """
+        later = {name for name, inode in self.inodes.items() if name and inode.changed >= self.time}
+        above = {name: inode_at(self.path(os.path.dirname(name))) for name in later}
+        # a directory that comes, or gets another name, changes the one above
+        came = tuple(name for name in later if (up := above[name]) is None or up.modified >= self.time)
+        if not came:
+            return self
+        below = tuple(os.path.join(name, b"") for name in came)
         inodes = dict(self.inodes)
-        for name, inode in self.inodes.items():
-            if name and inode.changed >= self.time:
-                inodes[name] = earlier.get(name, UNSURE)
+        inodes |= dict.fromkeys((*came, *(name for name in inodes if name.startswith(below))), UNSURE)
         return Directories(os.fsdecode(self.root), self.time, inodes, self._gone, self._hidden)
+
+    def is_sure(self, name: bytes) -> bool:
+        """Return whether it is known that the snapshot has the directory that is there, if it has it."""
+        return all(self.inodes.get(one) != UNSURE for one in (*parents(name), name))
 
     def path(self, name: bytes) -> bytes:
         """Return the absolute path of a directory."""
@@ -247,10 +195,26 @@ class Directories:
         known, inode = self.inodes.get(name), self.now(name)
         return known is not None and known != UNSURE and inode is not None and not inode.is_same(known)
 
+    def replaced(self, path: str) -> int | None:
+        """Return until when a directory above an absolute path may have been replaced since this snapshot began.
+
+        None if the file there was in the snapshot, perhaps with another content. Of a directory that has changed since,
+        only a file that is older than the snapshot shows that it is another one. Blocks.
+        """
+        is_older = last_change(path)[0] < self.time - TICK_NS
+        for name in self._above(path)[1:]:
+            known, inode = self.inodes.get(name), inode_at(self.path(name))
+            if inode is None and known is not None:
+                return last_change(os.fsdecode(self.path(name)))[0]
+            if inode is not None and not inode.is_same(known) and (is_older or known not in (None, UNSURE)):
+                return _latest_move(self.path(name), None)
+        return None
+
     def placed(self, path: str, entered: Callable[[str], str] | None = None) -> Placed | None:
         """Return when the directories above an absolute path, as they are now, came there since this snapshot.
 
-        None if they were there then, or if there are none. Blocks. For `entered` see `change_time`.
+        None if they were there then, or if there are none. A rename that is `entered` does not count: the function
+        returns the present name of an earlier directory, both with a slash. Blocks.
         """
         latest, is_move = 0, False
         for name in self._above(path):

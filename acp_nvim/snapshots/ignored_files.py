@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from acp_nvim.snapshots.found_files import inspect, keep_file, looks_secret, private_ones
@@ -20,7 +20,6 @@ IGNORED_FILES: Final = 2000
 """Maximum number of them: to look whether they have changed takes 15 ms of processor time, beside git's work."""
 REREAD_BYTES: Final = 4 * 1024 * 1024
 """Bytes of changed files that a snapshot reads again; what else has changed is not known until the next `renew`."""
-_KEPT_SNAPSHOTS: Final = 2
 
 
 class IgnoredFiles:
@@ -84,12 +83,9 @@ class IgnoredFiles:
             else:
                 self._known[path] = kept
 
-    def note(self, time: int, past: int | None) -> None:
-        """Note that a snapshot of that time has what is remembered now; that of the snapshot of `past` is kept, too."""
-        self._at[time] = self._now()
-        old = [one for one in self._at if one != past]
-        for one in old[: max(0, len(old) - _KEPT_SNAPSHOTS)]:
-            del self._at[one]
+    def note(self, time: int, kept: Collection[int]) -> None:
+        """Note that a snapshot of that time has what is remembered now; forget all others but for those `kept`."""
+        self._at = {one: known for one, known in self._at.items() if one in kept} | {time: self._now()}
 
     def _now(self) -> dict[str, Blob]:
         return {os.fsdecode(path): blob for path, (_, blob) in self._known.items()}

@@ -88,7 +88,7 @@ def _look_at_directories(
     Directories without a changed file are those of the old snapshot.
     """
     names = {b"", *(name for row in rows for name in parents(row.path))}
-    directories = earlier.updated(new.time, names)
+    directories = earlier.updated(new.time, names).settled()
     created = [row.path for row in rows if row.after is not None]
     origins = find_origins(earlier, directories, {os.path.dirname(path) for path in created})
     gone = {row.path for row in rows if row.before is not None}
@@ -114,7 +114,7 @@ def _look_at_directories(
         more = {pair for pair in more if pair[1] not in lost}
     new_ones = (row.path for row in rows if row.before is None and unhidden.get(row.path) in more)
     shown = {path: unhidden[path] for path in new_ones if earlier.is_unchanged(path, began)}
-    return Moved(directories.settled(earlier.inodes), moves, [*more, *with_these], shown)
+    return Moved(directories, moves, [*more, *with_these], shown)
 
 
 async def _same_in_others(

@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 import msgspec
 
 from acp_nvim.snapshots.birth import born
-from acp_nvim.snapshots.directories import CLOCK_NS, LOOKED_AT_ENTRIES, Directories, Inode, parents
+from acp_nvim.snapshots.directories import CLOCK_NS, LOOKED_AT_ENTRIES, UNSURE, Directories, Inode, parents
 from acp_nvim.snapshots.snapshot import DirectoryMove
 
 Moves = Sequence[DirectoryMove]
@@ -140,7 +140,7 @@ class Renames:
 
 
 def find_origins(old: Directories, new: Directories, names: Iterable[bytes]) -> dict[bytes, bytes | None]:
-    """Return where the directories `names` of `new` were in `old`; None for new ones. Blocks.
+    """Return where the directories `names` of `new` were in `old`; None for new ones, and those not known. Blocks.
 
     An inode's number may be given to a new directory: it is the same one only if it was not born since, where that is
     known, and has old entries, or has kept the time of its last entry, or was born before that time, or if nothing is
@@ -149,7 +149,7 @@ def find_origins(old: Directories, new: Directories, names: Iterable[bytes]) -> 
     found: dict[bytes, bytes | None] = {b"": b""}
     for name in sorted({part for one in names for part in (*parents(one), one)}, key=lambda one: one.count(b"/")):
         inode = new.inodes.get(name)
-        if inode is None:
+        if inode is None or inode == UNSURE:
             found[name] = None
         elif inode.is_same(old.inodes.get(name)):
             found[name] = name
@@ -238,7 +238,7 @@ def exchanged(old: Directories, new: Directories, moves: Iterable[tuple[bytes, b
     while waiting:
         left = waiting.pop()
         for name in dict.fromkeys((left, _present_place(left, names))):
-            inode = new.now(name)
+            inode = new.now(name) if new.is_sure(name) else None
             origin = None if inode is None else old.find(inode)
             if inode is None or origin is None or origin == name or (origin, name) in known:
                 continue

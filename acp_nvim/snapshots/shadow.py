@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -21,7 +20,7 @@ from acp_nvim.snapshots.directories import CLOCK_NS, Directories, FirstDirectori
 from acp_nvim.snapshots.hidden_files import REMEMBERED_FILES, Earlier, directories_in
 from acp_nvim.snapshots.ignored_files import IgnoredFiles
 from acp_nvim.snapshots.kept_objects import KeptObjects
-from acp_nvim.snapshots.objects import DIRECTORY, EMPTY, FILE, LEFT_OUT, TreeEntry
+from acp_nvim.snapshots.objects import DIRECTORY, FILE
 from acp_nvim.snapshots.permissions import PermissionTable, decode
 from acp_nvim.snapshots.pins import ReaderWriterLock
 from acp_nvim.snapshots.run_git import together
@@ -63,16 +62,20 @@ class Shadow:
         self._refused: tuple[float, str] | None = None
         self._fresh: dict[str, tuple[int, float]] = {}  # not held yet: modes and times by id
         self._last: Snapshot | None = None
+        self._before: Snapshot | None = None  # the one before it
+        self._since = 0  # when it began, on the clock of files
+        self._torn_until = 0  # it is taken again until then
         self._past: Snapshot | None = None  # at the beginning of the turn
         self._directories: dict[Snapshot, Directories] = {}  # of the snapshots that may be compared next
         self._kept_directories: dict[Snapshot, str] = {}
         self._tables: list[tuple[str, PermissionTable]] = []
         self._cleaning = anyio.CancelScope()
 
-    async def take(self, past: Snapshot | None = None) -> Snapshot:
+    async def take(self, past: Snapshot | None = None, *, again: bool = False) -> Snapshot:
         """Take a snapshot of all files. Raises `SnapshotError`.
 
         It includes files that are ignored now, but were not at the snapshot `past`, an earlier one of this host.
+        `again`: the last one does not count, see `is_torn`.
         """
         self._cleaning.cancel()  # it can be done later
         async with self._taking, self._lock.use():
@@ -80,7 +83,7 @@ class Shadow:
                 raise LimitError(self._refused[1])
             try:
                 with anyio.fail_after(SNAPSHOT_SECONDS):
-                    snapshot = await self._take_watched(past)
+                    snapshot = await self._take_watched(past, again=again)
             except TimeoutError as error:
                 raise self._refuse(f"it took longer than {SNAPSHOT_SECONDS:g} s") from error
             except LimitError as error:
@@ -95,6 +98,15 @@ class Shadow:
                 self._drop_old_fresh()
             self._last, self._past = snapshot, past
             return snapshot
+
+    async def is_torn(self) -> bool:
+        """Return whether names have changed since the last snapshot began: it is to be taken again.
+
+        What is looked at since then is another state. While names change all the time, it counts after half a second.
+        """
+        if time.time_ns() >= self._torn_until:
+            return False
+        return await self._store.blocking(partial(is_torn, self._scanner.looked_at, self.root, self._since))
 
     def directories(self, snapshot: Snapshot) -> Directories | None:
         """Return the directories of a snapshot; None if they are not known: it is another host's, or an old one."""
@@ -194,12 +206,9 @@ class Shadow:
         left out. Raises `SnapshotError`.
         """
         async with self._lock.use():
-            since = moment - CLOCK_NS
-            unknown = await self._store.blocking(partial(_changed_since, self._scanner.looked_at, since))
-            start = len(os.path.join(os.fsencode(self.root), b""))
-            tree = await self._store.change(snapshot.id, {path[start:]: entry for path, entry in unknown.items()})
-            self._fresh[tree or EMPTY] = (DIRECTORY, anyio.current_time())
-            return msgspec.structs.replace(snapshot, id=tree or EMPTY)
+            found = await comparing.before(self._store, self.root, snapshot, self._scanner.looked_at, moment)
+            self._fresh[found.id] = (DIRECTORY, anyio.current_time())
+            return found
 
     async def changes(self, old: Snapshot, new: Snapshot) -> list[Changed]:
         """Return the files that differ, by path, with renames. Raises `SnapshotError`, `GoneError`.
@@ -336,7 +345,7 @@ class Shadow:
         self._refused = (anyio.current_time() + SNAPSHOT_RETRY_SECONDS, why)
         return LimitError(why)
 
-    async def _take_watched(self, past: Snapshot | None) -> Snapshot:
+    async def _take_watched(self, past: Snapshot | None, *, again: bool) -> Snapshot:
         """Take a snapshot; fail when git waits for a file that blocks."""
         await self._store.blocking(self._blocking.check)
         repository = await self._store.blocking(partial(enclosing, self.root))
@@ -344,7 +353,7 @@ class Shadow:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._blocking.watch, tasks.cancel_scope, repository.top if repository else self.root)
             try:
-                taken.append(await self._take(past))
+                taken.append(await self._take(past, again=again))
             except Exception as error:  # a group would wrap it
                 taken.append(error)
             tasks.cancel_scope.cancel()
@@ -355,20 +364,21 @@ class Shadow:
             raise taken[0]
         return taken[0]
 
-    async def _take(self, past: Snapshot | None) -> Snapshot:
-        began, since = time.time_ns(), now()
+    async def _take(self, past: Snapshot | None, *, again: bool) -> Snapshot:
+        began, self._since = time.time_ns(), now()
+        if not again:
+            self._before, self._torn_until = self._last, 0
         first = FirstDirectories(self.root, began)
-        snapshot = await self._take_once(past, first, began)
+        snapshot = await self._take_once(past, first, began, again=again)
         if not self._directories:  # the later ones are looked at as far as files in them differ
             self._directories[snapshot] = await first.complete(self._store, snapshot.id)
-        else:
-            taken = time.time_ns()  # on a slow machine, too, it is taken again
-            while await self._store.blocking(partial(is_torn, self._scanner.looked_at, self.root, since)):
-                if time.time_ns() - taken > RETAKE_NS:
-                    break
-                since = now()
-                snapshot = await self._take_once(past, first, time.time_ns(), again=True)
-        await self._store.blocking(partial(self._ignored.note, snapshot.time, None if past is None else past.time))
+        elif not again:
+            self._torn_until = time.time_ns() + RETAKE_NS  # on a slow machine, too, it is taken again
+        while await self.is_torn():
+            self._since = now()
+            snapshot = await self._take_once(past, first, time.time_ns(), again=True)
+        kept = [one.time for one in (past, self._before) if one is not None]
+        await self._store.blocking(partial(self._ignored.note, snapshot.time, kept))
         return snapshot
 
     async def _take_once(
@@ -379,7 +389,7 @@ class Shadow:
         return Snapshot(taken[0], began, taken[1])
 
     async def _tree(self, past: Snapshot | None, first: FirstDirectories, *, again: bool) -> tuple[str, str]:
-        last = self._last
+        last = self._before
         earlier = Earlier(past, last, None if last is None else self._directories.get(last))
         try:
             return await self._scanner.tree(earlier, first, again=again)
@@ -387,14 +397,3 @@ class Shadow:
             # leftovers of a killed git or a full disk, a file that became unreadable, objects that the user removed
             await self._scanner.forget()
             return await self._scanner.tree(earlier, first, again=again)
-
-
-def _changed_since(paths: Sequence[bytes], since: int) -> dict[bytes, TreeEntry | None]:
-    """Return an entry without content for each of the files whose status has changed since then."""
-    changed: dict[bytes, TreeEntry | None] = {}
-    for path in paths:
-        with suppress(OSError):
-            if os.lstat(path).st_ctime_ns >= since:
-                oid = hashlib.sha1(b"unknown\0" + path, usedforsecurity=False).hexdigest()
-                changed[path] = TreeEntry(LEFT_OUT, oid)
-    return changed

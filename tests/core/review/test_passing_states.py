@@ -19,12 +19,13 @@ async def look_around(desk: Desk, monkeypatch: pytest.MonkeyPatch, then: Callabl
     shadow = workspace.scanner.shadow
     take = shadow.take
 
-    async def taken(past: Snapshot | None) -> Snapshot:
-        found = await take(past)
+    async def taken(past: Snapshot | None, *, again: bool) -> Snapshot:
+        found = await take(past, again=again)
         then()
         return found
 
     with monkeypatch.context() as patched:
+        patched.setattr("acp_nvim.snapshots.shadow.RETAKE_NS", 0)  # names change all the time
         patched.setattr(shadow, "take", taken)
         await desk.look_around()
 

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from acp_nvim.evidence.change_times import change_time
 from acp_nvim.file_time import last_change, now
 from acp_nvim.snapshots import comparing, directories, moved_rows
-from acp_nvim.snapshots.directories import CLOCK_NS, Directories, Inode, change_time
+from acp_nvim.snapshots.directories import CLOCK_NS, Directories, Inode
 from acp_nvim.snapshots.objects import LEFT_OUT
 from acp_nvim.snapshots.snapshot import Changed, GoneError
 from tests.core.snapshots.workspaces import git, look, repository, shadow_of, told, write
