@@ -64,7 +64,7 @@ class MovedDirectories:
         renamed = naming(moves)
         taken = {renamed(one.was) for one in rows if one.is_renamed and one.was is not None}
         return await anyio.to_thread.run_sync(
-            lambda: [change for one in rows for change in self._in_place(one, moves, renamed, taken)]
+            lambda: _joined(change for one in rows for change in self._in_place(one, moves, renamed, taken))
         )
 
     async def missing(self, root: str) -> list[str]:
@@ -235,6 +235,16 @@ class MovedDirectories:
             return False
         is_comparable = before is None or is_stored(before)
         return is_comparable or last_change(path)[0] < self._disk.scans.since(path)
+
+
+def _joined(found: Iterable[Changed]) -> list[Changed]:
+    """Return the changes with one for each file: it is not the one that was there, but its name is."""
+    joined: dict[str, Changed] = {}
+    for one in found:
+        gone = joined.get(one.path)
+        is_gone = gone is not None and gone.after is None and gone.old_path is None and one.old_path is None
+        joined[one.path] = one if gone is None or not is_gone else Changed(one.path, gone.before, one.after)
+    return list(joined.values())
 
 
 def _is_same(one: Blob | None, other: Blob | None) -> bool:

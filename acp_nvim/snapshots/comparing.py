@@ -144,7 +144,7 @@ async def changes(
     else:
         rows = [Row(path, *entries) for path, entries in sorted(few)]
     began = old if past is None or past.time >= old.time else past
-    moved = Moved(None, {}, [], {})
+    moved = Moved(None, {}, [], {}, ())
     if directories is not None:
         moved = await find_moved(store, directories, old, new, rows, began.time)
     came = {row.path: row for row in rows}
@@ -168,10 +168,22 @@ async def changes(
         found.append(Changed(_absolute(root, path), None, _blob(came[path].after, store.secrets), moved=move))
     before = {renamed_by(names, path): blob for path, blob in before.items()} if names else before
     rest = await _with_renames(store, root, old, new, without_moved(rows, moved))
+    rest = [part for one in rest for part in _parted(one, names)]
     tables = [one for one in (directories, moved.directories) if one is not None]
     rest = await store.blocking(partial(without_unchanged, store.trees, root, rest, old, new, began.time, tables))
-    rest = await with_unknown(store, root, rest, began, old, new, before, known)
+    was = partial(renamed_by, {new_name: old_name for old_name, new_name in names.items()})
+    hidden = {_absolute(root, path) for path in moved.maybe_new}
+    rest = await with_unknown(store, root, rest, began, old, new, before, known, was, hidden)
     return sorted([*found, *rest], key=lambda one: one.path), moved.directories
+
+
+def _parted(one: Changed, names: Mapping[str, str]) -> Iterator[Changed]:
+    """Yield a file that is at the place of another one, which a renamed directory had there, as two changes."""
+    if one.before is None or one.after is None or one.old_path is not None or renamed_by(names, one.path) == one.path:
+        yield one
+    else:
+        yield Changed(one.path, one.before, None)
+        yield Changed(one.path, None, one.after)
 
 
 async def _with_renames(store: Store, root: str, old: Snapshot, new: Snapshot, rows: Sequence[Row]) -> list[Changed]:

@@ -31,13 +31,14 @@ LOOKED_AT_ENTRIES: Final = 1000
 class Inode(msgspec.Struct, frozen=True):
     """The identity of a directory, the time of its last new, renamed or deleted entry, and that of its last change.
 
-    Times are in nanoseconds since 1970.
+    Times are in nanoseconds since 1970. `names` are those of all that was in it, if they are known.
     """
 
     device: int
     number: int
     modified: int = 0
     changed: int = 0
+    names: frozenset[bytes] | None = None
 
     def is_same(self, other: Inode | None) -> bool:
         """Return whether both are the same directory, unless its number was given to a new one."""
@@ -115,12 +116,19 @@ class Directories:
             del gone[number]
         return Directories(os.fsdecode(self.root), time, inodes, gone, self._hidden)
 
-    def with_hidden(self, ignored: Iterable[bytes]) -> Directories:
-        """Return the same with the directories of these ignored files (absolute paths) that were there. Blocks."""
+    def with_hidden(self, ignored: Iterable[bytes], all_in: Mapping[bytes, frozenset[bytes]]) -> Directories:
+        """Return the same with the directories of these ignored files (absolute paths) that were there. Blocks.
+
+        `all_in` has the names of all that is in a directory, by its absolute path, of some.
+        """
         top = os.path.join(self.root, b"")
         names = {name for path in ignored if path.startswith(top) for name in parents(path[len(top) :])}
         found = {name: self.now(name) for name in names - self.inodes.keys()}
-        hidden = {name: one for name, one in found.items() if one is not None and one.changed < self.time}
+        hidden = {
+            name: msgspec.structs.replace(one, names=all_in.get(top + name))
+            for name, one in found.items()
+            if one is not None and one.changed < self.time
+        }
         return Directories(os.fsdecode(self.root), self.time, self.inodes, self._gone, hidden)
 
     def settled(self) -> Directories:
@@ -163,6 +171,15 @@ class Directories:
     def known(self, name: bytes) -> Inode:
         """Return the directory that the snapshot has at that name. Raises `KeyError`."""
         return self.inodes[name] if name in self.inodes else self._hidden[name]
+
+    def surely_lacked(self, name: bytes) -> bool:
+        """Return whether it is known that nothing was at that relative path, in a directory that was ignored."""
+        while name:
+            name, last = os.path.split(name)
+            if name in self._hidden:
+                names = self._hidden[name].names
+                return names is not None and last not in names
+        return False
 
     def is_unchanged(self, name: bytes, since: int) -> bool:
         """Return whether the file at that relative path has not changed since a time in ns since 1970. Blocks."""

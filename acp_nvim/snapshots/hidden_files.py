@@ -217,10 +217,13 @@ def _find(top: bytes, now: Sequence[bytes], earlier: Earlier, lost: Mapping[Iden
     return found
 
 
-def directories_in(top: bytes, paths: Iterable[bytes], most: int = WALKED_FILES) -> Iterator[bytes]:
+def directories_in(
+    top: bytes, paths: Iterable[bytes], most: int = WALKED_FILES, all_in: dict[bytes, frozenset[bytes]] | None = None
+) -> Iterator[bytes]:
     """Yield those of these paths below `top` that end with a slash, and the directories in them, without the slash.
 
-    The outer ones come first; at most `most` files and directories are walked through. Blocks.
+    The outer ones come first; at most `most` files and directories are walked through. The names in each directory are
+    entered in `all_in`, if these are all. Blocks.
     """
     waiting = deque(path.rstrip(b"/") for path in paths if path.endswith(b"/"))
     while waiting:
@@ -231,6 +234,8 @@ def directories_in(top: bytes, paths: Iterable[bytes], most: int = WALKED_FILES)
                 inside = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in islice(entries, most)]
         except OSError:
             continue
+        if all_in is not None and len(inside) < most:
+            all_in[name] = frozenset(one for one, _ in inside)
         most -= len(inside)
         waiting += [os.path.join(name, one) for one, is_directory in inside if is_directory and one != b".git"]
 

@@ -50,14 +50,15 @@ def entry(mode: str, oid: str) -> TreeEntry | None:
 class Moved(NamedTuple):
     """What has moved with directories: files by their present path, and other directories by both names.
 
-    `shown` are files that were ignored in one of these others, and have not changed. `directories` are those of the
-    later snapshot; None if those of the earlier one are not known.
+    `shown` are files that were ignored in one of these others, and have not changed; `maybe_new` have changed, or are
+    new. `directories` are those of the later snapshot; None if those of the earlier one are not known.
     """
 
     directories: Directories | None
     files: Mapping[bytes, Move]
     others: Sequence[tuple[bytes, bytes]]
     shown: Mapping[bytes, tuple[bytes, bytes]]
+    maybe_new: Collection[bytes]
 
 
 async def find_moved(
@@ -112,9 +113,11 @@ def _look_at_directories(
             break
         moves = {path: move for path, move in moves.items() if move.directory_new not in lost}
         more = {pair for pair in more if pair[1] not in lost}
-    new_ones = (row.path for row in rows if row.before is None and unhidden.get(row.path) in more)
+    new_ones = {row.path for row in rows if row.before is None and unhidden.get(row.path) in more}
     shown = {path: unhidden[path] for path in new_ones if earlier.is_unchanged(path, began)}
-    return Moved(directories, moves, [*more, *with_these], shown)
+    earlier_names = {path: unhidden[path][0] + path[len(unhidden[path][1]) :] for path in new_ones - shown.keys()}
+    maybe_new = {path for path, name in earlier_names.items() if not earlier.surely_lacked(name)}
+    return Moved(directories, moves, [*more, *with_these], shown, maybe_new)
 
 
 async def _same_in_others(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 import msgspec
@@ -25,13 +25,16 @@ async def with_unknown(
     new: Snapshot,
     before: Mapping[str, Blob],
     known: Collection[int],
+    was: Callable[[str], str],
+    hidden: Collection[str],
 ) -> list[Changed]:
     """Return `changed` with what is known of the files that seem to be new, but may have been there before.
 
     That are those which the rules ignored when the turn `began` (what only later rules ignore is seen all the same),
     and those that were created before the earlier snapshot `old` and are none of the `known` inodes (modulo 2 ** 32):
-    they were moved here from where no snapshot looks. Rejecting a new file deletes it, so these are not new. `before`
-    are contents of ignored files, by absolute path. Raises `SnapshotError`.
+    they were moved here from where no snapshot looks. Those in directories that were ignored as a whole are `hidden`.
+    Rejecting a new file deletes it, so these are not new. `before` are contents of ignored files, by absolute path;
+    `was` returns the name of a path in `old`, which the rules ignored. Raises `SnapshotError`.
     """
     top = os.path.join(os.fsencode(root), b"")
     appeared = {os.fsencode(one.path)[len(top) :]: one for one in changed if _appears(one)}
@@ -40,10 +43,12 @@ async def with_unknown(
     there: frozenset[bytes] = frozenset()
     may_differ = began.rules != new.rules or any(_is_rule(row) for row in changed)
     if may_differ or await store.blocking(partial(_are_rules_touched, store.trees, top, began, appeared)):
-        there = await ignored(store, began, appeared)
+        names = {path: os.fsencode(was(one.path))[len(top) :] for path, one in appeared.items()}
+        by_rules = await ignored(store, began, names.values())
+        there = frozenset(path for path, name in names.items() if name in by_rules)
     created = [os.fsencode(one.path) for one in appeared.values()]
     moved = await store.blocking(partial(_moved_here, created, old.time - CLOCK_NS, known))
-    old_ones = {os.fsdecode(top + path) for path in there} | {os.fsdecode(path) for path in moved} | before.keys()
+    old_ones = {os.fsdecode(path) for path in (*(top + one for one in there), *moved)} | {*before, *hidden}
     return sorted((part for one in changed for part in _judged(one, old_ones, before)), key=lambda one: one.path)
 
 

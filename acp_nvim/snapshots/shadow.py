@@ -144,9 +144,10 @@ class Shadow:
         async with self._lock.use():
             last, paths = self._last, await self._scanner.ignored()
             if last is not None and (known := self._directories.get(last)) is not None:
-                inner = await self._store.blocking(lambda: [*directories_in(b"", paths, REMEMBERED_FILES)])
+                all_in: dict[bytes, frozenset[bytes]] = {}
+                inner = await self._store.blocking(lambda: [*directories_in(b"", paths, REMEMBERED_FILES, all_in)])
                 hidden = [*paths, *(name + b"/" for name in inner)]
-                found = await self._store.blocking(partial(known.with_hidden, hidden))
+                found = await self._store.blocking(partial(known.with_hidden, hidden, all_in))
                 if self._directories.get(last) is known:  # no other scan has ended meanwhile
                     self._directories[last] = found
             files = [path for path in paths if not path.endswith(b"/")]

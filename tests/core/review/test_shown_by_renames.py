@@ -64,6 +64,56 @@ async def test_what_was_ignored_as_a_whole_keeps_what_was_changed_in_it(desk: De
     assert said.startswith(f"{desk.cwd}/src/out.o was left as it is: what it had before is not known")
 
 
+async def test_what_was_replaced_there_is_not_new(desk: Desk) -> None:
+    await begin(desk, b"build/\n", src__a_py=b"a\n" * 20, build__out_o=BUILT)
+    desk.put("build/tmp", BUILT + b"more\n")
+    (desk.cwd / "build/tmp").replace(desk.cwd / "build/out.o")
+    expected = everything(desk.cwd)
+    swap(desk, "src", "build")
+    await desk.end_turn()
+    assert desk.shown().keys() == {"src", "build", "src/out.o"}
+    await desk.judge("reject")
+    assert everything(desk.cwd) == expected
+
+
+async def test_what_is_made_in_what_was_ignored_as_a_whole_is_new(desk: Desk) -> None:
+    await begin(desk, b"build/\n", src__a_py=b"a\n" * 20, build__out_o=BUILT, build__in__out_o=BUILT)
+    expected = everything(desk.cwd)
+    desk.put("build/in/list", b"new\n")
+    desk.put("build/made/deep/list", b"new\n")
+    (desk.cwd / "build").rename(desk.cwd / "core")
+    await desk.end_turn()
+    assert {name: one[0] for name, one in desk.shown().items()} == {
+        "core": "rename",
+        "core/in/list": "add",
+        "core/made/deep/list": "add",
+    }
+    await desk.judge("reject")
+    assert (desk.errors(), desk.shown(), everything(desk.cwd)) == ([], {}, expected)
+
+
+async def test_what_is_made_beside_what_comes_to_light_is_looked_at_by_itself(desk: Desk) -> None:
+    await begin(desk, b"/src/*.o\n", src__a_py=b"a\n" * 20, src__out_o=BUILT)
+    desk.put("src/out.o", BUILT + b"more\n")
+    (desk.cwd / "src").rename(desk.cwd / "core")
+    for name in ("src/out.o", "src/new.py", "core/new.py"):
+        desk.put(name, b"new\n")
+    await desk.end_turn()
+    assert desk.shown().keys() == {"core", "core/out.o", "src/new.py", "core/new.py"}
+    assert {desk.shown()[name][0] for name in ("src/new.py", "core/new.py")} == {"add"}
+
+
+async def test_what_is_made_where_an_ignored_directory_was_is_new(desk: Desk) -> None:
+    await begin(desk, b"build/\n", src__a_py=b"a\n" * 20, build__out_o=BUILT)
+    first = everything(desk.cwd)
+    swap(desk, "src", "build")
+    desk.put("build/out.o", b"another\n")
+    (desk.cwd / "build/link").symlink_to("out.o")
+    await desk.end_turn()
+    await desk.judge("reject")
+    assert (desk.errors(), desk.shown(), everything(desk.cwd)) == ([], {}, first)
+
+
 async def test_what_is_remembered_of_a_single_file_comes_back(desk: Desk) -> None:
     await begin(desk, b"/src/*.o\n", src__a_py=b"a\n" * 20, src__out_o=BUILT, lib__b_py=b"b\n" * 20)
     first = everything(desk.cwd)
@@ -87,6 +137,31 @@ async def test_what_comes_from_elsewhere_to_the_place_of_a_renamed_directory_sta
         (desk.cwd / "src/mine.txt").write_bytes(b"mine\nmore\n")
     await desk.end_turn()
     await desk.judge("reject")
-    found = [data for _, data in everything(desk.cwd).values() if str(data).startswith("b'mine")]
-    assert found == [b"mine\nmore\n" if edits else b"mine\n"]
+    contents = [data for _, data in everything(desk.cwd).values() if isinstance(data, bytes)]
+    assert [data for data in contents if data.startswith(b"mine")] == [b"mine\n" + b"more\n" * edits]
     assert all("was left as it is" in said or "is in the way" in said for said in desk.errors())
+
+
+@pytest.mark.parametrize("edits", [False, True], ids=["as it was", "edited"])
+@pytest.mark.parametrize("place", ["project/build", "outside"])
+async def test_a_directory_that_comes_to_the_place_of_another_keeps_what_is_in_it(
+    desk: Desk, place: str, edits: bool
+) -> None:
+    """Also under the name of a file that was deleted from the other one."""
+    other = desk.cwd.parent / place
+    other.mkdir(parents=True)
+    for name in ("a.py", "keep.py"):
+        (other / name).write_text(f"mine {name}\n")
+    await begin(desk, b"build/\n", src__a_py=b"a\n" * 20, src__b_py=b"b\n" * 20)
+    (desk.cwd / "src").rename(desk.cwd / "core")
+    (desk.cwd / "core/a.py").unlink()
+    other.rename(desk.cwd / "src")
+    if edits:
+        with (desk.cwd / "src/a.py").open("a") as file:
+            file.write("more\n")
+    await desk.end_turn()
+    await desk.judge("reject")
+    contents = [data for _, data in everything(desk.cwd).values() if isinstance(data, bytes)]
+    mine = sorted(data for data in contents if data.startswith(b"mine"))
+    assert mine == [b"mine a.py\n" + b"more\n" * edits, b"mine keep.py\n"]
+    assert b"a\n" * 20 in contents

@@ -132,9 +132,9 @@ async def rename_unseen(host: Host, monkeypatch: pytest.MonkeyPatch, act: Callab
     await begin(host)
     root, gate, take = host.cwd / "0", anyio.Event(), Shadow.take
 
-    async def take_later(shadow: Shadow, past: Snapshot | None = None) -> Snapshot:
+    async def take_later(shadow: Shadow, past: Snapshot | None, *, again: bool) -> Snapshot:
         await gate.wait()
-        return await take(shadow, past)
+        return await take(shadow, past, again=again)
 
     host.prompt(f"cd {root}; touch ../began; until [ -e ../go ]; do sleep 0.01; done; mv src core")
     await host.until("the command", (host.cwd / "began").exists)

@@ -214,8 +214,8 @@ async def test_a_prompt_does_not_wait_for_a_slow_snapshot(host: Host, monkeypatc
     take, go_on, taken_by_now = Shadow.take, anyio.Event(), host.directory / "taken"
     work = replace(WORK, shell=f"until test -e {taken_by_now}; do sleep 0.01; done; {WORK.shell}")
 
-    async def slow(shadow: Shadow, past: Snapshot | None = None) -> Snapshot:
-        taken = await take(shadow, past)
+    async def slow(shadow: Shadow, past: Snapshot | None, *, again: bool) -> Snapshot:
+        taken = await take(shadow, past, again=again)
         taken_by_now.touch()
         await go_on.wait()
         return taken

@@ -164,9 +164,9 @@ async def test_a_file_that_is_made_again_in_a_swapped_directory_is_another_one(
         write(root / "-x" / "more", "x")
         found = await shadow.changes(first, await shadow.take())
         assert moves(root, found) == {"-x -> b", "b -> -x"}
-        [again] = [one for one in found if one.path == str(root / "-x" / "more")]
-        assert again.moved is None
-        assert again.before == again.after
+        gone, again = [one for one in found if one.path == str(root / "-x" / "more")]
+        assert (gone.moved, again.moved, gone.after, again.before) == (None, None, None, None)
+        assert gone.before == again.after
         assert str(root / "other" / "file") not in {one.path for one in found}
 
 

@@ -278,13 +278,13 @@ class Player:
         links = [after[path] for path in hidden_now & after.keys() if after[path][0] == "link"]
         for path in sorted(before.keys() | after.keys() | now.keys()):
             was, did, has = before.get(path), after.get(path), now.get(path)
-            if has == did and path in came and not _files_in(now, path, set()):
+            if has == did and (path in came or _holds(path, came)) and not _files_in(now, path, set()):
                 continue  # perhaps it was the user's, and is empty now
             if has == was or (has == did and path in left) or _is_known_gap(path, was, did, has, hidden):
                 continue
             if path in hidden and has is None and was in now.values():
                 continue  # the agent had moved it away; what it put there is rejected
-            if path in left and (path in hidden or None in (did, has)):
+            if path in left and (path in hidden or None in (did, has) or has in after.values()):
                 continue  # it has come back with a renamed directory, or its contents went with the repository
             is_hidden = path in hidden | hidden_now
             if _is_ignored_change(did, has, path in hidden, ignored + links if is_hidden else ignored):
