@@ -345,7 +345,7 @@ def inode_at(path: bytes) -> Inode | None:
 def is_torn(paths: Iterable[bytes], root: str, since: int) -> bool:
     """Return whether names have changed since a snapshot began that has found these absolute paths changed. Blocks.
 
-    `since`: `file_time.now` of then. The names are those of all files beside them, and above them up to `root`; ignore
+    `since`: `next_tick` of then. The names are those of all files beside them, and above them up to `root`; ignore
     rules count, too. Such a snapshot may have what was renamed at both places, or at none, and hidden files not at all.
     """
     top = os.fsencode(root)

@@ -13,7 +13,7 @@ from typing import Final
 import anyio
 import msgspec
 
-from acp_nvim.file_time import now
+from acp_nvim.file_time import next_tick
 from acp_nvim.snapshots import comparing, pins
 from acp_nvim.snapshots.blocking import Blocking
 from acp_nvim.snapshots.directories import CLOCK_NS, Directories, FirstDirectories, is_torn
@@ -63,7 +63,7 @@ class Shadow:
         self._fresh: dict[str, tuple[int, float]] = {}  # not held yet: modes and times by id
         self._last: Snapshot | None = None
         self._before: Snapshot | None = None  # the one before it
-        self._since = 0  # when it began, on the clock of files
+        self._began = 0  # when it began: later than any time of a file that was changed before
         self._torn_until = 0  # it is taken again until then
         self._past: Snapshot | None = None  # at the beginning of the turn
         self._directories: dict[Snapshot, Directories] = {}  # of the snapshots that may be compared next
@@ -106,7 +106,7 @@ class Shadow:
         """
         if time.time_ns() >= self._torn_until:
             return False
-        return await self._store.blocking(partial(is_torn, self._scanner.looked_at, self.root, self._since))
+        return await self._store.blocking(partial(is_torn, self._scanner.looked_at, self.root, self._began))
 
     def directories(self, snapshot: Snapshot) -> Directories | None:
         """Return the directories of a snapshot; None if they are not known: it is another host's, or an old one."""
@@ -366,28 +366,26 @@ class Shadow:
         return taken[0]
 
     async def _take(self, past: Snapshot | None, *, again: bool) -> Snapshot:
-        began, self._since = time.time_ns(), now()
         if not again:
             self._before, self._torn_until = self._last, 0
-        first = FirstDirectories(self.root, began)
-        snapshot = await self._take_once(past, first, began, again=again)
+        self._began = await self._store.blocking(next_tick)
+        first = FirstDirectories(self.root, self._began)
+        snapshot = await self._take_once(past, first, again=again)
         if not self._directories:  # the later ones are looked at as far as files in them differ
             self._directories[snapshot] = await first.complete(self._store, snapshot.id)
         elif not again:
             self._torn_until = time.time_ns() + RETAKE_NS  # on a slow machine, too, it is taken again
         while await self.is_torn():
-            self._since = now()
-            snapshot = await self._take_once(past, first, time.time_ns(), again=True)
+            self._began = await self._store.blocking(next_tick)  # not torn by what was done before
+            snapshot = await self._take_once(past, first, again=True)
         kept = [one.time for one in (past, self._before) if one is not None]
         await self._store.blocking(partial(self._ignored.note, snapshot.time, kept))
         return snapshot
 
-    async def _take_once(
-        self, past: Snapshot | None, first: FirstDirectories, began: int, *, again: bool = False
-    ) -> Snapshot:
+    async def _take_once(self, past: Snapshot | None, first: FirstDirectories, *, again: bool) -> Snapshot:
         refreshed = partial(self._store.blocking, self._ignored.refresh)
         _, taken = await together(refreshed, partial(self._tree, past, first, again=again))
-        return Snapshot(taken[0], began, taken[1])
+        return Snapshot(taken[0], self._began, taken[1])
 
     async def _tree(self, past: Snapshot | None, first: FirstDirectories, *, again: bool) -> tuple[str, str]:
         last = self._before

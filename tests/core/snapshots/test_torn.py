@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from acp_nvim.file_time import next_tick
 from acp_nvim.snapshots import newness, work_tree
 from acp_nvim.snapshots import shadow as module
-from acp_nvim.snapshots.directories import CLOCK_NS
 from acp_nvim.snapshots.index import Differences, Index
 from tests.core.snapshots.workspaces import repository, shadow_of, told, write
 
@@ -80,45 +76,18 @@ async def test_what_is_done_while_git_looks(
         found = await ask(index, room)
         if not looks:
             meanwhile(root)
-            next_tick()
         looks.append("look")
         return found
 
     async with shadow_of(root) as shadow:
         first = await shadow.take()
         before(root)
-        next_tick()
         monkeypatch.setattr(Index, "differences", differences)
         second = await shadow.take(first)
         assert len(looks) == 2
         assert told(root, await shadow.changes(first, second)) == seen
         assert told(root, await shadow.changes(second, await shadow.take(second))) == []
         assert len(looks) == 3
-
-
-async def test_what_seems_to_be_done_just_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Linux gives files the time of the last tick, which is earlier than the moment at which the snapshot began."""
-    root = repository(tmp_path / "w", **{"a.txt": LONG})
-    ask = Index.differences
-    looks: list[str] = []
-
-    async def differences(index: Index, room: int) -> Differences:
-        found = await ask(index, room)
-        if not looks:
-            os.rename(root / ".away", root / "z.txt")
-            next_tick()
-        looks.append("look")
-        return found
-
-    async with shadow_of(root) as shadow:
-        first = await shadow.take()
-        os.rename(root / "a.txt", root / ".away")
-        next_tick()
-        monkeypatch.setattr(Index, "differences", differences)
-        monkeypatch.setattr(module, "time", SimpleNamespace(time_ns=lambda: time.time_ns() + CLOCK_NS))
-        second = await shadow.take(first)
-        assert len(looks) == 2
-        assert told(root, await shadow.changes(first, second)) == ["R a.txt -> z.txt"]
 
 
 async def test_names_that_change_all_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
