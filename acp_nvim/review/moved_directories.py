@@ -64,7 +64,7 @@ class MovedDirectories:
         renamed = naming(moves)
         taken = {renamed(one.was) for one in rows if one.is_renamed and one.was is not None}
         return await anyio.to_thread.run_sync(
-            lambda: _joined(change for one in rows for change in self._in_place(one, moves, renamed, taken))
+            lambda: _joined(change for one in rows for change in self._in_place(one, renamed, taken))
         )
 
     async def missing(self, root: str) -> list[str]:
@@ -212,10 +212,11 @@ class MovedDirectories:
         renamed = naming(moves)
         return any(renamed(path) == path for path in had)
 
-    def _in_place(self, row: _Row, moves: Moves, renamed: Naming, taken: Collection[str]) -> list[Changed]:
-        """Return the changes of a file but for those of its directories, of which `moves` have been entered."""
+    def _in_place(self, row: _Row, renamed: Naming, taken: Collection[str]) -> list[Changed]:
+        """Return the changes of a file but for those of its directories that have been entered, and gave it a name."""
         if row.was is None:
-            if is_directory(row.path) or (row.moved is not None and any(one.new == row.moved.new for one in moves)):
+            is_entered = row.moved is not None and renamed(row.moved.old + os.sep) == row.moved.new + os.sep
+            if is_directory(row.path) or is_entered:  # perhaps with an outer one
                 return []
             return [Changed(row.path, row.before if row.moved is None else UNKNOWN, row.after)]
         was = renamed(row.was)

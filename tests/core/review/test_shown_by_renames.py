@@ -92,6 +92,17 @@ async def test_what_is_made_in_what_was_ignored_as_a_whole_is_new(desk: Desk) ->
     assert (desk.errors(), desk.shown(), everything(desk.cwd)) == ([], {}, expected)
 
 
+async def test_what_was_ignored_in_a_directory_is_part_of_its_rename(desk: Desk) -> None:
+    await begin(desk, b"/build/in/\n", build__a_py=b"a\n" * 20, build__in__out_o=BUILT, build__in__deep__out_o=BUILT)
+    first = everything(desk.cwd)
+    (desk.cwd / "docs").mkdir()
+    (desk.cwd / "build").rename(desk.cwd / "docs/core")
+    await desk.end_turn()
+    assert desk.shown() == {"docs/core": ("rename", 0, 0, "build")}
+    await desk.judge("reject")
+    assert (desk.errors(), desk.shown(), everything(desk.cwd)) == ([], {}, first)
+
+
 async def test_what_is_made_beside_what_comes_to_light_is_looked_at_by_itself(desk: Desk) -> None:
     await begin(desk, b"/src/*.o\n", src__a_py=b"a\n" * 20, src__out_o=BUILT)
     desk.put("src/out.o", BUILT + b"more\n")
