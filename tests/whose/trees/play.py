@@ -274,13 +274,11 @@ class Player:
         came = {
             path for path, one in after.items() if one[0] == "directory" and _is_older(self.place.cwd / path, since)
         }
-        # what the agent has hidden at the earlier place is in the way of these
-        blocked = {self._below(one.old_path) for one in left.values() if one.old_path is not None}
         ignored = [after[path] for path in hidden_now & after.keys() if after[path][0] == "file"]
         links = [after[path] for path in hidden_now & after.keys() if after[path][0] == "link"]
         for path in sorted(before.keys() | after.keys() | now.keys()):
             was, did, has = before.get(path), after.get(path), now.get(path)
-            if has == did and (path in came or _holds(path, came)) and not _files_in(now, path, set()):
+            if has == did and path in came and not _files_in(now, path, set()):
                 continue  # perhaps it was the user's, and is empty now
             if has == was or (has == did and path in left) or _is_known_gap(path, was, did, has, hidden):
                 continue
@@ -294,7 +292,7 @@ class Player:
             is_not_seen = (was is None or path in hidden) and (did is None or path in hidden_now)
             if is_not_seen and _is_bare(path, now, ignored):
                 continue  # it came back with a renamed directory
-            if has == did and _is_named(path, set(left) | blocked):
+            if has == did and _is_named(path, set(left)):
                 continue
             is_left = not _files_in(after, path, hidden_now) or _holds(path, set(left)) or _files_in(now, path, set())
             if has == did and has is not None and has[0] == "directory" and is_left:
