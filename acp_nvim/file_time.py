@@ -23,22 +23,24 @@ was changed, and None."""
 
 
 def now() -> int:
-    """Return the time that a file changed now would get, in nanoseconds since 1970.
+    """Return the earliest time, in nanoseconds since 1970, that a file changed from now on may get.
 
-    Linux gives files the time of the last tick, up to 10 ms ago, so that a file may be changed after a call of
-    `time.time_ns` and have an earlier time.
+    Linux gives files the time of the last tick, up to 10 ms ago. But since 6.13, on ext4, XFS, Btrfs and tmpfs, a file
+    whose time was looked at since the last tick gets the exact one (`multigrain-ts.rst` of the kernel's documentation).
+    So the latest time that a file changed before now may have is `time.time_ns()`.
     """
     return time.time_ns() if _COARSE is None else time.clock_gettime_ns(_COARSE)
 
 
 def next_tick() -> int:
-    """Return the time that a file changed now would get, later than that of any file changed before the call. Blocks.
+    """Return `now()` as soon as it is later than the time of any file changed before the call. Blocks.
 
-    It takes up to 10 ms.
+    It takes up to 10 ms, unless the clock is set back meanwhile: then it is not waited for.
     """
-    before = now()
+    before = time.time_ns()
     while (moment := now()) <= before:
         time.sleep(_PAUSE_SECONDS)
+        before = min(before, time.time_ns())
     return moment
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -107,12 +108,12 @@ class Evidence:
     @contextmanager
     def running(self, command: str) -> Iterator[None]:
         """Note that the plugin runs a command for the user meanwhile: what it changes is not an agent's."""
-        time = Interval(now())
-        self._own_commands.append((command, time))
+        interval = Interval(now())
+        self._own_commands.append((command, interval))
         try:
             yield
         finally:
-            time.ended = now()
+            interval.ended = time.time_ns()
 
     def found_written(self, session: int, path: str) -> None:
         """Record that the agent of that session asked to write what the file has already."""
@@ -222,7 +223,7 @@ class Evidence:
         git = await self._git_answer(seen, not ran)
         if ran:
             why = ran[0][1].why
-            beside = next((words for words, time in self._own_commands if time.contains(at)), None)
+            beside = next((words for words, interval in self._own_commands if interval.contains(at)), None)
             if beside is not None:
                 return _verdict("unknown", f"by `{beside}`, which ran after a turn, or {why}, which ran then", ran)
             if git is None or any(_GIT.search(command.words) for _, command in ran):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -73,7 +74,7 @@ class Desk:
         self.changes.work.command("all that it does", "make", "", finished=True)
         self.changes.end(goes_on=False)
         await self.changes.settled()
-        done, work = now(), self.changes.work
+        done, work = time.time_ns(), self.changes.work
         for turn in work._turns:
             turn.ended = min(turn.ended or done, done) - TURN_LATE_NS  # nothing comes late: next is the user
         for activity in work._activities.values():
