@@ -144,7 +144,7 @@ async def changes(
     else:
         rows = [Row(path, *entries) for path, entries in sorted(few)]
     began = old if past is None or past.time >= old.time else past
-    moved = Moved(None, {}, [], {}, ())
+    moved = Moved(None, {}, [], {}, (), ())
     if directories is not None:
         moved = await find_moved(store, directories, old, new, rows, began.time)
     came = {row.path: row for row in rows}
@@ -172,8 +172,7 @@ async def changes(
     tables = [one for one in (directories, moved.directories) if one is not None]
     rest = await store.blocking(partial(without_unchanged, store.trees, root, rest, old, new, began.time, tables))
     was = partial(renamed_by, {new_name: old_name for old_name, new_name in names.items()})
-    hidden = {_absolute(root, path) for path in moved.maybe_new}
-    rest = await with_unknown(store, root, rest, began, old, new, before, known, was, hidden)
+    rest = await with_unknown(store, root, rest, began, old, new, before, known, was, moved)
     return sorted([*found, *rest], key=lambda one: one.path), moved.directories
 
 

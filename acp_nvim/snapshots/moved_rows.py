@@ -51,7 +51,8 @@ class Moved(NamedTuple):
     """What has moved with directories: files by their present path, and other directories by both names.
 
     `shown` are files that were ignored in one of these others, and have not changed; `maybe_new` have changed, or are
-    new. `directories` are those of the later snapshot; None if those of the earlier one are not known.
+    new; `surely_new` are new. `directories` are those of the later snapshot; None if those of the earlier one are not
+    known.
     """
 
     directories: Directories | None
@@ -59,6 +60,7 @@ class Moved(NamedTuple):
     others: Sequence[tuple[bytes, bytes]]
     shown: Mapping[bytes, tuple[bytes, bytes]]
     maybe_new: Collection[bytes]
+    surely_new: Collection[bytes]
 
 
 async def find_moved(
@@ -116,8 +118,8 @@ def _look_at_directories(
     new_ones = {row.path for row in rows if row.before is None and unhidden.get(row.path) in more}
     shown = {path: unhidden[path] for path in new_ones if earlier.is_unchanged(path, began)}
     earlier_names = {path: unhidden[path][0] + path[len(unhidden[path][1]) :] for path in new_ones - shown.keys()}
-    maybe_new = {path for path, name in earlier_names.items() if not earlier.surely_lacked(name)}
-    return Moved(directories, moves, [*more, *with_these], shown, maybe_new)
+    surely_new = {path for path, name in earlier_names.items() if earlier.surely_lacked(name)}
+    return Moved(directories, moves, [*more, *with_these], shown, earlier_names.keys() - surely_new, surely_new)
 
 
 async def _same_in_others(

@@ -11,6 +11,7 @@ import msgspec
 from acp_nvim.snapshots.birth import is_older
 from acp_nvim.snapshots.directories import CLOCK_NS, parents
 from acp_nvim.snapshots.earlier_rules import RULES, ignored
+from acp_nvim.snapshots.moved_rows import Moved
 from acp_nvim.snapshots.objects import TreeEditor
 from acp_nvim.snapshots.snapshot import UNKNOWN, Blob, Changed, Snapshot
 from acp_nvim.snapshots.store import Store
@@ -26,15 +27,16 @@ async def with_unknown(
     before: Mapping[str, Blob],
     known: Collection[int],
     was: Callable[[str], str],
-    hidden: Collection[str],
+    with_directories: Moved,
 ) -> list[Changed]:
     """Return `changed` with what is known of the files that seem to be new, but may have been there before.
 
     That are those which the rules ignored when the turn `began` (what only later rules ignore is seen all the same),
     and those that were created before the earlier snapshot `old` and are none of the `known` inodes (modulo 2 ** 32):
-    they were moved here from where no snapshot looks. Those in directories that were ignored as a whole are `hidden`.
-    Rejecting a new file deletes it, so these are not new. `before` are contents of ignored files, by absolute path;
-    `was` returns the name of a path in `old`, which the rules ignored. Raises `SnapshotError`.
+    they were moved here from where no snapshot looks. Rejecting a new file deletes it, so these are not new.
+    `with_directories` tells which files have come with a directory that was ignored as a whole, and are new or not.
+    `before` are contents of ignored files, by absolute path; `was` returns the name of a path in `old`, which the rules
+    ignored. Raises `SnapshotError`.
     """
     top = os.path.join(os.fsencode(root), b"")
     appeared = {os.fsencode(one.path)[len(top) :]: one for one in changed if _appears(one)}
@@ -43,12 +45,14 @@ async def with_unknown(
     there: frozenset[bytes] = frozenset()
     may_differ = began.rules != new.rules or any(_is_rule(row) for row in changed)
     if may_differ or await store.blocking(partial(_are_rules_touched, store.trees, top, began, appeared)):
-        names = {path: os.fsencode(was(one.path))[len(top) :] for path, one in appeared.items()}
+        maybe_there = appeared.keys() - with_directories.surely_new
+        names = {path: os.fsencode(was(appeared[path].path))[len(top) :] for path in maybe_there}
         by_rules = await ignored(store, began, names.values())
         there = frozenset(path for path, name in names.items() if name in by_rules)
     created = [os.fsencode(one.path) for one in appeared.values()]
     moved = await store.blocking(partial(_moved_here, created, old.time - CLOCK_NS, known))
-    old_ones = {os.fsdecode(path) for path in (*(top + one for one in there), *moved)} | {*before, *hidden}
+    not_new = [*(top + one for one in (*there, *with_directories.maybe_new)), *moved]
+    old_ones = {*map(os.fsdecode, not_new), *before}
     return sorted((part for one in changed for part in _judged(one, old_ones, before)), key=lambda one: one.path)
 
 

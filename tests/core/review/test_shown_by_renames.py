@@ -76,14 +76,20 @@ async def test_what_was_replaced_there_is_not_new(desk: Desk) -> None:
     assert everything(desk.cwd) == expected
 
 
-async def test_what_is_made_in_what_was_ignored_as_a_whole_is_new(desk: Desk) -> None:
+@pytest.mark.parametrize("rules", [None, b"build/\n", b"build/\n*.log\n", b""], ids=["no", "the same", "more", "none"])
+async def test_what_is_made_in_what_was_ignored_as_a_whole_is_new(desk: Desk, rules: bytes | None) -> None:
+    """Whatever rules are written in that turn."""
     await begin(desk, b"build/\n", src__a_py=b"a\n" * 20, build__out_o=BUILT, build__in__out_o=BUILT)
     expected = everything(desk.cwd)
     desk.put("build/in/list", b"new\n")
     desk.put("build/made/deep/list", b"new\n")
+    if rules is not None:
+        desk.put(".gitignore", rules)
     (desk.cwd / "build").rename(desk.cwd / "core")
     await desk.end_turn()
-    assert {name: one[0] for name, one in desk.shown().items()} == {
+    shown = {name: one[0] for name, one in desk.shown().items()}
+    assert shown.pop(".gitignore", None) == ("modify" if rules not in (None, b"build/\n") else None)
+    assert shown == {
         "core": "rename",
         "core/in/list": "add",
         "core/made/deep/list": "add",

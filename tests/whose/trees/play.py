@@ -284,7 +284,7 @@ class Player:
                 continue
             if path in hidden and has is None and was in now.values():
                 continue  # the agent had moved it away; what it put there is rejected
-            if path in left and (path in hidden or None in (did, has) or has in after.values()):
+            if path in left and (path in hidden or None in (did, has)):
                 continue  # it has come back with a renamed directory, or its contents went with the repository
             is_hidden = path in hidden | hidden_now
             if _is_ignored_change(did, has, path in hidden, ignored + links if is_hidden else ignored):
