@@ -100,11 +100,22 @@ def test_the_place_is_shown_and_the_focus_stays(editor, code, keys):
 
 
 def test_the_line_is_lit_for_a_moment(editor, code):
+    """It may be dark again before we look, so each place notes what is lit then."""
     editor.chat()
+    editor.lua(f"""
+      _G.lit = {{}}
+      local jump = require("acp_nvim.follow.jump")
+      local show = jump.show
+      jump.show = function(...)
+        show(...)
+        _G.lit = (function()
+          {LIT}
+        end)()
+      end""")
     tell(editor, location(editor, line=30), location(editor, "other.txt", 20))
-    assert editor.lua(LIT) == [["other.txt", 20, "AcpFollowLine"]]
+    assert editor.lua("return _G.lit") == [["other.txt", 20, "AcpFollowLine"]]
     tell(editor, location(editor, line=40))
-    assert editor.lua(LIT) == [["code.txt", 40, "AcpFollowLine"]]
+    assert editor.lua("return _G.lit") == [["code.txt", 40, "AcpFollowLine"]]
     editor.wait_until(lambda: editor.lua(LIT) == [], what="the line to be dark")
 
 

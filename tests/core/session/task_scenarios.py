@@ -230,7 +230,11 @@ async def looks(stage: Stage) -> None:
     stage.host.app.receive("review", {"action": "keep"})
     for name in ("restore_plan", "restore"):
         stage.host.app.receive(name, {"cwd": cwd, "id": "none"})
-    await stage.host.editor.until_event(SessionsListed, listed + 1)
+    # a slow agent comes with a later list
+    await stage.host.until(
+        "the agent's answer",
+        lambda: any(stage.agent in one.asked for one in stage.host.editor.all(SessionsListed)[listed:]),
+    )
     await stage.host.editor.until_event(Restored, restored + 1)
 
 
