@@ -434,6 +434,20 @@ def test_a_last_line_that_is_cut_was_not_seen(screen):
     assert answers(editor) == []
 
 
+def test_a_timer_that_is_early_does_not_leave_old_words(screen):
+    """Neovim counts the time of a timer from when its loop last looked at the clock, on a busy machine long ago."""
+    editor = start(screen)
+    editor.lua("""
+      local later = vim.defer_fn
+      vim.defer_fn = function(act, ms)
+        return later(act, math.max(1, ms - 100))
+      end""")
+    ask(editor, large())
+    editor.type("a")
+    page_through(editor)
+    answered(editor, "x1")
+
+
 def test_in_a_chat_of_three_rows(screen):
     editor = start(screen, 80, 24, "bottom")
     editor.command("resize 3")

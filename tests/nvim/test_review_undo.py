@@ -125,7 +125,7 @@ def test_a_new_file_that_was_rejected_and_comes_back_by_undo_is_reviewed(desk: D
     desk.nvim.command(f"edit {new}")
     desk.until_hunks("e/new", WORK.hunks["e/new"])
     desk.nvim.command("AcpReview rejectall")
-    desk.nvim.wait_until(lambda: not new.exists(), what="the file to go")
+    desk.nvim.wait_until(lambda: not new.parent.exists(), what="the file to go, and its directory")
     desk.nvim.command("undo")
     desk.nvim.command("write ++p")
     assert new.read_bytes() == b"new\n"

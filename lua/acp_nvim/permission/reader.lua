@@ -16,7 +16,6 @@ local M = {}
 local api = vim.api
 local READER_COLUMNS = 120 -- at most: longer lines are hard to read
 local ZINDEX = 46 -- above the float with permissions
-local TIMER_MS = 20 -- by which a timer may be early or late
 
 ---@class acp.Reader
 ---@field one acp.Pending
@@ -258,6 +257,20 @@ function M.over(id, is_answered)
   describe()
 end
 
+---Describes it now, and once more when the lines that are on the screen count as seen. A timer that was started in a busy
+---moment is early, and is started again.
+local function describe_until_seen()
+  local seen_at = vim.uv.hrtime() + limits.seen_ms * 1e6
+  local function look()
+    describe()
+    local left = seen_at - vim.uv.hrtime()
+    if left > 0 and reader() then
+      vim.defer_fn(look, math.ceil(left / 1e6))
+    end
+  end
+  look()
+end
+
 visibility.locate_with({
   has = function(bufnr)
     local now = reader()
@@ -270,8 +283,7 @@ visibility.locate_with({
   end,
   on_seen = function()
     if reader() then
-      describe()
-      vim.defer_fn(describe, limits.seen_ms + TIMER_MS) -- a line counts after that time
+      describe_until_seen()
     end
   end,
 })
