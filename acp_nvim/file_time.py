@@ -35,7 +35,7 @@ def now() -> int:
 def next_tick() -> int:
     """Return `now()` as soon as it is later than the time of any file changed before the call. Blocks.
 
-    It takes up to 10 ms, unless the clock is set back meanwhile: then it is not waited for.
+    It takes up to two ticks, 20 ms at most. If the clock is set back meanwhile, the result may be earlier.
     """
     before = time.time_ns()
     while (moment := now()) <= before:
