@@ -234,8 +234,18 @@ class _Reader:
 def shown(member: Member) -> str:
     """Return a member as it is shown: in one line, the middle of a long one replaced by its size."""
     name, value = member
-    head = name if _NAME.fullmatch(name) else _in_json(name)
-    return f"{_short(head, SHOWN_CHARS // 3)}: {_short(_in_json(value), SHOWN_CHARS)}"
+    return f"{_short(shown_name(name), SHOWN_CHARS // 3)}: {_short(in_json(value), SHOWN_CHARS)}"
+
+
+def is_shown_whole(member: Member) -> bool:
+    """Whether `shown` leaves nothing of a member out."""
+    name, value = member
+    return len(shown_name(name)) <= SHOWN_CHARS // 3 and len(in_json(value)) <= SHOWN_CHARS
+
+
+def shown_name(name: str) -> str:
+    """Return the name of a member as it is shown: one of unusual characters is quoted."""
+    return name if _NAME.fullmatch(name) else in_json(name)
 
 
 def _short(text: str, most: int) -> str:
@@ -243,7 +253,8 @@ def _short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:half]} … {len(text):,} characters in all … {text[-half:]}"
 
 
-def _in_json(value: Any) -> str:
+def in_json(value: Any) -> str:
+    """Return a value as JSON of one line."""
     try:
         return msgspec.json.encode(value).decode()
     except (UnicodeError, RecursionError, TypeError):  # a lone surrogate, for example

@@ -119,7 +119,7 @@ class _Reader:
                 self._strings -= 1
                 self.found.too_many |= self._strings < 0
                 self.found.named += [str(name)] if self._strings >= 0 else []
-            elif not _is_known(words, name, value):
+            elif not is_ordinary(name, value):
                 self._string("", str(name))
             self.value(words, value, depth + 1)
 
@@ -128,7 +128,7 @@ class _Reader:
         if depth > INPUT_DEPTH or self._values < 0:
             self.found.too_many = True
         elif isinstance(value, dict):
-            self.members(value, depth, not is_item and (words == "changes" or is_path(words, "")))
+            self.members(value, depth, not is_item and names_paths(words))
         elif isinstance(value, list):
             for one in value[:INPUT_VALUES]:
                 self.value(_SEVERAL.sub("", words), one, depth + 1, is_item=True)
@@ -138,15 +138,13 @@ class _Reader:
             self.found.unread.append(str(value))  # a file may be called so
 
     def _string(self, words: str, value: str) -> None:
-        is_patch = value.lstrip().startswith(_PATCH_STARTS)
-        is_text = words.rstrip("0123456789_") in self._texts  # some agents number them
         is_word = (words in WAYS and _WORD.fullmatch(value)) or (words in IDS and _ID.fullmatch(value))
-        if is_word or (is_text and (not is_patch or words in NOTES)):
+        if is_word or (_numbered(words) in self._texts and (not _begins_patch(value) or words in NOTES)):
             return
         self._strings -= 1
         if self._strings < 0:
             self.found.too_many = True
-        elif not is_patch and words not in PATCHES:
+        elif not is_patch(words, value):
             self._path(words, value)
         elif (paths := patch_paths(value)) is None:
             self.found.unread.append(value)
@@ -167,12 +165,36 @@ class _Reader:
             self.found.unread.append(value)
 
 
-def _is_known(words: str, name: Any, value: Any) -> bool:
-    """Whether a member's name is an ordinary one, and cannot be a path."""
+def names_paths(words: str) -> bool:
+    """Whether the names in the object of a member with this name, as `words_of` returns it, are paths."""
+    return words == "changes" or is_path(words, "")
+
+
+def is_text(words: str) -> bool:
+    """Whether a member with this name, as `words_of` returns it, has a text in which nothing is a path."""
+    return _numbered(words) in TEXTS
+
+
+def is_patch(words: str, value: str) -> bool:
+    """Whether the text of a member with this name, as `words_of` returns it, is a patch."""
+    return words in PATCHES or _begins_patch(value)
+
+
+def _begins_patch(value: str) -> bool:
+    return value.lstrip().startswith(_PATCH_STARTS)
+
+
+def _numbered(words: str) -> str:
+    """Return the name without a number at its end: some agents number their members."""
+    return words.rstrip("0123456789_")
+
+
+def is_ordinary(name: Any, value: Any) -> bool:
+    """Whether the name of a member with that value is an ordinary one, and cannot be a path."""
     if not _NAME.fullmatch(str(name)):
         return False
-    plain = words.rstrip("0123456789_")
-    if plain in TEXTS or words in IDS | WAYS | PATCHES | LISTS | PATTERNS or is_path(words, "/"):
+    words = words_of(name)
+    if _numbered(words) in TEXTS or words in IDS | WAYS | PATCHES | LISTS | PATTERNS or is_path(words, "/"):
         return True
     return not isinstance(value, (str, list, dict)) and not str(name)[0].isupper()
 

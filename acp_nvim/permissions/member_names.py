@@ -54,6 +54,9 @@ _IDS = frozenset(
     {"id", "callid", "turnid", "toolcallid", "tooluseid", "itemid", "messageid", "requestid", "approvalid"}
     | {"sessionid", "threadid", "shellid", "sessionupdate"}
 )
+ABOUT_THE_CALL: Final = frozenset({"callid", "turnid", "toolcallid", "tooluseid", "startedatms", "startedat"})
+"""Names of members that say which call it is, and when it was made, not what it does."""
+
 _MODES = frozenset({"sync", "async"})
 """Values of `mode`, which then is a flag as those above."""
 

@@ -52,7 +52,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     more than rules can judge: only the user allows it. A file that is `outside` is allowed only by a rule with a path.
 
     `places` are paths that a request about a command names beside it: they may be a reason to reject it. `remarks` say,
-    for the user, what the request has beyond the command.
+    for the user, what the request has beyond the command, and `led` where paths lead.
 
     `about` is the subject of a stored answer; None if the same request could not be recognised. `why` says, for the
     user, why no rule may allow the request.
@@ -69,6 +69,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     why: str | None = None
     places: Sequence[str | None] = ()
     remarks: tuple[str, ...] = ()
+    led: tuple[str, ...] = ()
 
 
 class Judgement(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ from acp_nvim.errors import Severity
 from acp_nvim.ui.views import CallView as CallView
 from acp_nvim.ui.views import DiffItem as DiffItem
 from acp_nvim.ui.views import FileLine as FileLine
+from acp_nvim.ui.views import InputMember as InputMember
 from acp_nvim.ui.views import Item as Item
 from acp_nvim.ui.views import MediaItem as MediaItem
 from acp_nvim.ui.views import OtherItem as OtherItem
@@ -159,7 +160,8 @@ class RequestView(msgspec.Struct, omit_defaults=True):
     locations_left: int = 0  #: number of locations that were cut
     env: list[str] = []  #: variables that are set for the command, as `NAME=value`
     left_out: str | None = None  #: describes what cannot be shown; `options` then has only those that reject
-    remarks: list[str] = []  #: what it has beyond the command, as the host shows it: rights, members of unknown meaning
+    remarks: list[str] = []  #: what the host says of it: rights, members of unknown meaning, where paths lead
+    input: list[InputMember] = []  #: what its tool call's input says beside all of the above
 
 
 class Permission(SessionEvent):

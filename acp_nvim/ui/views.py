@@ -28,7 +28,7 @@ class DiffItem(msgspec.Struct, tag_field="type", tag="diff", omit_defaults=True)
     path: str
     new_text: str
     old_text: str | None = None  #: None: the file is new, or there is no text to show
-    operation: str = "modify"  #: `add`, `delete`, `modify`, `move`, `copy`, `patch` (`new_text` is a patch), or unknown
+    operation: str = "modify"  #: as in the protocol; `overwrite`: a "new" file that exists; `patch`: `new_text` is one
     old_path: str | None = None  #: of a `move` or a `copy`
     line: int | None = None  #: 1-based, of the beginning of the old text
     note: str | None = None  #: why there is no text
@@ -100,6 +100,16 @@ class CallView(msgspec.Struct, omit_defaults=True):
     started: float | None = None  #: seconds since 1970; None for a call that completed at once
     ended: float | None = None  #: seconds since 1970
     locations_left: int = 0  #: number of locations that were cut
+
+
+class InputMember(msgspec.Struct, omit_defaults=True):
+    """A member of a tool call's input, as a permission request shows it."""
+
+    name: str  #: with the names of the members that contain it
+    text: str  #: its value, or the beginning of it
+    tail: str = ""  #: the end of a value whose middle is left out
+    chars: int = 0  #: of the whole value, if its middle is left out
+    lines: int = 0  #: likewise
 
 
 class PlanStep(msgspec.Struct):

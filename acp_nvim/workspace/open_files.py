@@ -171,6 +171,11 @@ class OpenFiles:
         known = self._texts.get(path)
         return known if known.state else None
 
+    def unsaved(self, path: str) -> str | None:
+        """Return the unsaved text of a buffer as of the last read or write, if it had one."""
+        known = self._texts.get(path)
+        return known.text if known.modified else None
+
     async def read(self, path: str) -> OpenText | None:
         """Update the buffer from its file and return its text; None without a buffer. Call it in `alone`.
 

@@ -66,7 +66,15 @@ def test_any_kind(editor, kind, words):
         (diff(operation="delete", old_text="a\n"), ["  deleted /p/a.py", "  @@ -1 +0,0 @@", "  -a"]),
         (
             diff(operation="move", old_path="/p/b.py", old_text="a\n", new_text="b\n"),
-            ["  moved /p/b.py -> /p/a.py", "  @@ -1 +1 @@", "  -a", "  +b"],
+            ["  moved /p/b.py -> /p/a.py", "  -a", "  +b"],
+        ),
+        (
+            diff(operation="overwrite", old_text="a\n", new_text="b\n", line=1, note="+1 −1"),
+            ["  overwrites /p/a.py  +1 −1", "  @@ -1 +1 @@", "  -a", "  +b"],
+        ),
+        (
+            diff(old_text="a\n" + "x\n" * 9 + "b\n", new_text="A\n" + "x\n" * 9 + "B\n"),
+            ["  /p/a.py", "  -a", "  +A", *["   x"] * 3, "  @@", *["   x"] * 3, "  -b", "  +B"],
         ),
         (diff(operation="add", new_text="a\n"), ["  /p/a.py (new file)", "  @@ -0,0 +1 @@", "  +a"]),
         (diff(old_text="a", new_text="a"), ["  /p/a.py", "  (no change)"]),
@@ -105,7 +113,7 @@ def test_hunks_of_one_file_stand_below_one_name_and_count_its_lines(editor):
         "  @@ -10,3 +10,4 @@", "   a", "  -b", "  +B1", "  +B2", "   c",
         "  @@ -30,2 +30,0 @@", "  -x", "  -x",
         "  @@ -50 +49 @@", "  -y", "  +Y",
-        "  @@ -1 +1 @@", "  -s", "  +S",
+        "  @@", "  -s", "  +S",
         "  /p/b.py",
         "  @@ -7 +7 @@", "  -1", "  +2",
     ]  # fmt: skip

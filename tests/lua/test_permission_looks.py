@@ -74,6 +74,36 @@ def test_what_a_command_has_beyond_it_is_shown_by_the_host(editor, key):
     ]
 
 
+def test_the_input_of_a_call_is_shown_member_by_member(editor, key):
+    long = {"name": "content", "text": "a\n\u200bb", "tail": "y\nz", "chars": 9000, "lines": 300}
+    request = asked(key, title="write")
+    request["request"]["input"] = [
+        {"name": "path", "text": "/p/\u202e.env"},
+        {"name": 'x."a\u200bb"', "text": "false"},
+        long,
+        {"name": "code", "text": "one\ntwo"},
+        {"name": "line", "text": "bc", "tail": "yz", "chars": 9000, "lines": 1},
+    ]
+    editor.apply(request)
+    assert editor.lines(key)[2:-5] == [
+        "  path: /p/<202e>.env",
+        '  x."a<200b>b": false',
+        "  content:",
+        "    a",
+        "    <200b>b",
+        "    … 9000 characters, 300 lines in all …",
+        "    y",
+        "    z",
+        "  code:",
+        "    one",
+        "    two",
+        "  line:",
+        "    bc",
+        "    … 9000 characters in all …",
+        "    yz",
+    ]
+
+
 def test_what_the_tool_call_right_above_does_not_show_is_shown(editor, key):
     diff = {"type": "diff", "path": "/p/a.py", "old_text": "a\n", "new_text": "b\n"}
     long = {"type": "text", "text": "\n".join(f"line {number}" for number in range(60))}

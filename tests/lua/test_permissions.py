@@ -28,7 +28,7 @@ def done(key, block=1, number=7, option_id="x1", name="Allow once"):
 
 
 def test_it_shows_what_is_asked_and_the_ways_to_answer(editor, key):
-    content = [{"type": "diff", "path": "/p/a.py", "old_text": "a\n", "new_text": "b\n"}]
+    content = [{"type": "diff", "path": "/p/a.py", "old_text": "a\n", "new_text": "b\n", "line": 1}]
     editor.apply(asked(key, title="rm -r build\nrm -r dist", content=content))
     assert editor.lines(key)[1:] == [
         "Permission needed  edit  rm -r build",

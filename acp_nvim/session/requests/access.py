@@ -15,7 +15,7 @@ from acp_nvim.acp.answers import CommandToRun
 from acp_nvim.limits import COMMAND_SHOWN_CHARS
 from acp_nvim.session.requests.broker import Outcome, PermissionBroker, Request, settled
 from acp_nvim.session.requests.grants import variables
-from acp_nvim.session.requests.subject import SessionPaths, always_asked, of_file, of_terminal
+from acp_nvim.session.requests.subject import OUTSIDE, SessionPaths, always_asked, of_file, of_terminal
 from acp_nvim.session.transcript.views import command_chars
 from acp_nvim.terminals import command_line
 from acp_nvim.ui import events
@@ -184,7 +184,7 @@ def _view(wanted: _Wanted) -> events.RequestView:
     options = _options(f"{'reading' if wanted.access == 'read' else 'writing'} this file")
     if wanted.why is not None:  # a file that makes programs run is only allowed once
         options = [one for one in options if one.kind != "allow_always"]
-    where = "" if wanted.outside is None else ", which is outside of the session's directories"
+    where = "" if wanted.outside is None else OUTSIDE
     called = None if wanted.path == wanted.real else f"The agent calls it {wanted.path}"
     why = None if wanted.why is None else always_asked(wanted.real, wanted.why)
     return events.RequestView(

@@ -6,6 +6,7 @@ permission. A `Request` is made when it arrives and never changes.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Hashable, Sequence
 from typing import Final, Literal
 
@@ -14,7 +15,7 @@ import msgspec
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
 from acp_nvim.permissions.policy import Answer, Policy
-from acp_nvim.permissions.rules import Wanted
+from acp_nvim.permissions.rules import Subject, Wanted
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.requests.bounds import Refusals
 from acp_nvim.session.requests.grants import Grant, Grants
@@ -31,6 +32,10 @@ WAITING_PERMISSIONS: Final = 200
 
 ALWAYS_CHARS: Final = 32_768
 """Longest command that may be allowed always: to search it for secrets takes 2 ms."""
+NAMED_CHARS: Final = 60
+"""Characters of a command in the name of an option: the request shows all of it."""
+NAMED_FILES: Final = 5
+"""Files in the name of an option: the request shows the others."""
 OURS: Final = "acp_nvim:"
 """Prefix of the ids of the options that this plugin adds."""
 
@@ -124,7 +129,7 @@ class PermissionBroker:
         by_rule = None if answer.rule is None else option_for(answer.action, request.view.options)
         if by_rule is not None:
             if not self._transcript.is_full:
-                view = msgspec.structs.replace(request.view, id=self._pending.new_id())
+                view = msgspec.structs.replace(request.view, id=self._pending.new_id(), input=[])
                 shown = self._transcript.answered(view, by_rule, answer.rule or "", answer.source)
                 self._presenter.publish(shown)
             return settled(self._outcome(request, by_rule))  # without a grant: the rules judge the terminal itself
@@ -222,14 +227,13 @@ def option_for(action: RuleAction, options: Sequence[events.Option]) -> events.O
 def with_ours(request: Request) -> list[events.Option]:
     """Return the options, with an added "always" if the agent offers only "once" and the request is recognisable.
 
-    Commands with secrets get none, as the secrets would be written to disk.
+    It names what it would apply to. Commands with secrets get none, as the secrets would be written to disk.
     """
     options, about = request.view.options, request.wanted.about
     command = (about.command or "") if about else ""
     if about is None or len(command) > ALWAYS_CHARS or masked(command) != command:
         return list(options)
-    files = "this file" if len(about.paths) == 1 else f"these {len(about.paths)} files"
-    what = "this command" if about.command is not None else f"{about.kind} of {files}"
+    what = _named(about, request.wanted.roots[0])
     added = []
     actions: tuple[RuleAction, ...] = ("allow", "reject")
     for action in actions:
@@ -239,3 +243,14 @@ def with_ours(request: Request) -> list[events.Option]:
             name = f"Always {action} {what} in this project"
             added.append(events.Option(OURS + kind, name, kind, True))
     return [*options, *added]
+
+
+def _named(about: Subject, cwd: str) -> str:
+    """Return what a stored answer would apply to, in words: the command, or the files below `cwd` by their names."""
+    if about.command is not None:
+        line = about.command.partition("\n")[0]
+        return f"`{line}`" if line == about.command and len(line) <= NAMED_CHARS else f"`{line[:NAMED_CHARS]} …`"
+    below = cwd.rstrip(os.sep) + os.sep
+    files = [path.removeprefix(below) for path in about.paths[:NAMED_FILES]]
+    more = len(about.paths) - len(files)
+    return f"{about.kind} of {', '.join(files)}" + (f" and the {more} other files above" if more else "")

@@ -17,10 +17,13 @@ from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.limits import COMMAND_SHOWN_CHARS, TURN_BLOCKS
 from acp_nvim.session.requests.bounds import Refusals
 from acp_nvim.session.requests.broker import Outcome, PermissionBroker, Request
+from acp_nvim.session.requests.shown_input import Known, shown_input
 from acp_nvim.session.requests.subject import SessionPaths, of_permission
 from acp_nvim.session.transcript import views
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.ui import events
+
+INPUT = "a part of the input"
 
 
 class AgentPermissions:
@@ -55,9 +58,9 @@ class AgentPermissions:
             raise self._refusals.refuse("tool calls and messages of one turn", TURN_BLOCKS, "end the turn")
         if changed is not None:
             self._presenter.update(changed)
-        return self._answer(self._broker.ask(self._request(asked)))
+        return self._answer(self._broker.ask(self.request(asked)))
 
-    def _request(self, asked: PermissionAsked) -> Request:
+    def request(self, asked: PermissionAsked) -> Request:
         """Make the request from its current state, after the transcript has taken the update of its tool call."""
         tool_call_id = asked.tool_call_id or ""
         block = self._transcript.block_of(tool_call_id)
@@ -72,13 +75,15 @@ class AgentPermissions:
             said = filter(None, (asked.description, wanted.why))
             asked = msgspec.structs.replace(asked, description="\n".join(said))
         shown = self._transcript.find_call(tool_call_id)
-        left_out = not_shown(asked, call, shown)
+        known = Known(asked, shown, diffs, self._where)
+        members, has_all = shown_input(asked, call, known, wanted.remarks)
+        left_out = not_shown(asked, call, shown, has_all)
         options = views.options(asked, left_out)
         if asked.options and not options:
             words = f"the user cannot be shown all of it ({left_out or 'the name of an option'}), nor reject it"
             raise RpcError(INVALID_PARAMS, words)
         view = views.request_view(asked, options, shown, left_out)
-        view.remarks = list(wanted.remarks)
+        view.remarks, view.input = [*wanted.remarks, *wanted.led], members
         return Request(view=view, wanted=wanted, grant=grant, call=0 if call is None else call.number)
 
     async def _answer(self, answer: Awaitable[Outcome]) -> RequestPermissionResponse:
@@ -93,13 +98,16 @@ class AgentPermissions:
         return permission_answer(outcome.option.option_id)
 
 
-def not_shown(asked: PermissionAsked, call: ToolCall | None, view: events.CallView | None) -> str | None:
+def not_shown(
+    asked: PermissionAsked, call: ToolCall | None, view: events.CallView | None, has_all_input: bool
+) -> str | None:
     """Return in words which parts of a request a limit has cut off; None if all of it can be shown.
 
     `asked.command` is the command to show; `view` shows the tool call. Lines of changes that only the request leaves
     out do not count: the preview and the review show them.
     """
-    return ", ".join(dict.fromkeys((*_of_words(asked), *_of_call(call), *_of_items(view)))) or None
+    left_out = dict.fromkeys((*_of_words(asked), *_of_call(call), *_of_items(view)))
+    return ", ".join(left_out | ({} if has_all_input else {INPUT: None})) or None
 
 
 def _of_words(asked: PermissionAsked) -> Iterator[str]:
@@ -116,7 +124,7 @@ def _of_call(call: ToolCall | None) -> Iterator[str]:
     if call.lacks_title:
         yield "the end of the title"
     if call.lacks_input:
-        yield "a part of the input"
+        yield INPUT
     if call.content_left:
         yield f"{call.content_left:,} items"
     if call.locations_left:

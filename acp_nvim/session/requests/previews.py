@@ -14,6 +14,7 @@ from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.hunks.locate import FilePreview, preview_of
 from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.session.transcript.blocks import CallBlock
+from acp_nvim.session.transcript.claims import Claims
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.ui.review_events import Preview, PreviewDone
@@ -53,6 +54,7 @@ class Previews:
         self._roots = roots
         self._tasks = tasks
         self._waiting: dict[int, _Waiting] = {}
+        Claims(presenter, files.unsaved)  # the chat shows the same changes, checked against the same texts
         self._in_turn = anyio.Lock()  # all sessions share the threads for this
         presenter.on_call.append(self._call_changed)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -26,11 +27,14 @@ from acp_nvim.session.requests.asked_command import (
 from acp_nvim.terminals.command_line import Command
 from acp_nvim.workspace.guarded_files import HARD_LINK, GuardedFiles
 from acp_nvim.workspace.guarded_names import why_named
+from acp_nvim.workspace.other_names import in_listing
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots, given_path, real_path
 
 INPUT_PATH_CHARS: Final = 65_536
 """Total characters of the paths of a request: 200 usual ones have 16,000. Checking takes 0.3 s at worst."""
+
+OUTSIDE: Final = ", which is outside of the session's directories"
 
 _KNOWN_CHANGES = frozenset({"add", "delete", "modify", "move", "copy"})
 
@@ -54,6 +58,13 @@ class SessionPaths(msgspec.Struct):
         except NotAllowedError:
             return None
 
+    def plain(self, given: str) -> str:
+        """Return a path as `given` returns it without empty names and `.`, below the real path of the directory."""
+        rest = given.removeprefix(self.cwd.rstrip(os.sep) + os.sep) if given != self.cwd else ""
+        names = [name for name in rest.split(os.sep) if name not in ("", os.curdir)]
+        top = "" if rest == given else self.roots.directories[0].rstrip(os.sep)
+        return os.sep.join([top, *names]) or os.sep
+
     def has(self, path: str) -> bool:
         """Whether an agent's path leads into one of the session's directories."""
         real = self.real(path)
@@ -67,6 +78,8 @@ def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence
     changes = [change for diff in diffs for change in diff.changes]
     of_files = named_files(kind, call, diffs, command.named is not None, where, asked.beyond)
     why = of_files.guarded
+    outside = any(path is not None and not where.roots.contains(path) for path in of_files.paths)
+    led = [*_led_elsewhere(command.directories, where), *of_files.led]
     strange = (
         asked.subject is not None
         or (call is not None and call.incomplete)
@@ -86,8 +99,9 @@ def of_permission(asked: PermissionAsked, call: ToolCall | None, diffs: Sequence
         strange=strange,
         why=why,
         remarks=command.remarks,
+        led=tuple(dict.fromkeys(led)),
     )
-    if strange or not of_files.certain or not command.is_known:
+    if strange or outside or not of_files.certain or not command.is_known:
         return wanted
     about = _subject(wanted, command.named, next(iter(command.directories), None), where)
     return msgspec.structs.replace(wanted, about=about)
@@ -137,13 +151,14 @@ class NamedFiles(msgspec.Struct, frozen=True):
     """The real paths for rules; None stands for unknown ones. If `certain`, none of them is something else.
 
     `guarded` is the reason why no rule may allow the request, which would change a guarded file. `places` are paths
-    that a request about a command names beside it.
+    that a request about a command names beside it. `led` says, for the user, where names lead.
     """
 
     paths: Sequence[str | None]
     certain: bool
     guarded: str | None
     places: Sequence[str | None] = ()
+    led: Sequence[str] = ()
 
 
 def named_files(
@@ -173,14 +188,16 @@ def named_files(
         named, found = [], InputPaths(too_many=True)
     guarded = _why_guarded(named, found, where) if may_change and not (is_only_command and kind == "execute") else None
     if is_only_command:
-        return NamedFiles([], True, guarded, [where.real(one) for one in named[:INPUT_STRINGS]])
+        places = [where.real(one) for one in named[:INPUT_STRINGS]]
+        return NamedFiles([], True, guarded, places, list(_led_elsewhere(named, where)))
+    led = list(_led_elsewhere([*named, *found.named, *(one.path for one in found.patched)], where, found.possible))
     told = [where.real(one) for one in named[:INPUT_STRINGS]]
     alone = list(_alone(found, told, where))
     joined = list(_joined(found, where))
     paths = list(dict.fromkeys([*told, *alone, *joined]))
     if is_unread or found.unread or found.too_many or len(named) > INPUT_STRINGS:
         paths.append(None)
-    return NamedFiles(paths, found.certain and not joined and None not in paths, guarded)
+    return NamedFiles(paths, found.certain and not joined and None not in paths, guarded, led=led)
 
 
 def _input(call: ToolCall, is_command: bool, beyond: Mapping[str, Any]) -> Any:
@@ -226,6 +243,28 @@ def _patched(one: PatchPath, known: Sequence[str | None], where: SessionPaths) -
         yield literal
     is_known = one.prefix and os.path.realpath(absolute) in known
     yield absolute if is_known and not os.path.lexists(os.path.join(where.cwd, one.path)) else one.path
+
+
+def _led_elsewhere(named: Sequence[str], where: SessionPaths, possible: Sequence[str] = ()) -> Iterator[str]:
+    """Yield, for the user, where names lead that are outside, or that are those of another place.
+
+    A `possible` path is one if there is such a file.
+    """
+    for name in dict.fromkeys([*named[:INPUT_STRINGS], *possible[:INPUT_STRINGS]]):
+        given, real = where.given(name), where.real(name)
+        if given is None or real is None or (name not in named and not os.path.lexists(real)):
+            continue
+        is_inside = where.roots.contains(real)
+        listed = in_listing(real, next(filter(partial(_is_above, real), where.roots.directories), os.sep))
+        is_spelled = name[:5].lower() == "file:" and "%" in name
+        if listed != where.plain(given) or is_spelled:
+            yield f"{name} leads to {where.roots.name(listed)}" + ("" if is_inside else OUTSIDE)
+        elif not is_inside:
+            yield f"{name} is outside of the session's directories"
+
+
+def _is_above(path: str, directory: str) -> bool:
+    return path.startswith(directory.rstrip(os.sep) + os.sep)
 
 
 def _why_guarded(named: Sequence[str], found: InputPaths, where: SessionPaths) -> str | None:

@@ -55,6 +55,7 @@ class CallBlock:
     """
 
     __slots__ = (
+        "_checked",
         "_cut",
         "_ended",
         "_started",
@@ -83,6 +84,7 @@ class CallBlock:
         """Bytes of memory that its texts and inputs take in the host."""
         self.shown_bytes = 0
         """Bytes that it takes in the editor."""
+        self._checked: tuple[tuple[Diff, Diff], ...] = ()
         self._cut: tuple[tuple[Diff, list[DiffItem]], ...] = ()
         self._started = now
         self._ended: float | None = None
@@ -115,6 +117,22 @@ class CallBlock:
         elif Diff in map(type, before):
             self.past_diffs = [one for one in before if isinstance(one, Diff)]
 
+    def check_diffs(self, check: Callable[[Diff], Diff]) -> int:
+        """Keep `check(diff)` for each diff that has come; return the characters of all old texts in these.
+
+        A diff is checked once: later the file may be as the diff makes it.
+        """
+        known = [one for one in self._checked if any(one[0] is diff for diff in self.diffs())]
+        news = [one for one in self.call.content if isinstance(one, Diff) and self.as_checked(one) is one]
+        more = [(one, check(one)) for one in news]
+        self._checked = (*known, *more)
+        changes = (change for _, checked in more for change in checked.changes)
+        return sum(len(piece.old_text or "") for change in changes for piece in change.pieces)
+
+    def as_checked(self, diff: Diff) -> Diff:
+        """Return a diff as it was checked; itself if it was not."""
+        return next((checked for known, checked in self._checked if known is diff), diff)
+
     def cut_diff(self, diff: Diff, cut: Callable[[Diff], list[DiffItem]]) -> list[DiffItem]:
         """Return `cut(diff)`, cached while the call has this diff: cutting a large one is slow."""
         for known, items in self._cut:
@@ -138,7 +156,7 @@ class CallBlock:
         call.locations_left += max(0, len(call.locations) - OLD_PLACES)
         call.locations = call.locations[:OLD_PLACES]
         call.content, call.raw_input, call.raw_output, call.meta, call.earlier_input = [], None, None, None, ()
-        self.past_diffs, self.size, self._cut = (), 0, ()
+        self.past_diffs, self.size, self._cut, self._checked = (), 0, (), ()
 
     def begin(self, now: float) -> None:
         """Restart the clock of the call's work, unless the call has finished."""

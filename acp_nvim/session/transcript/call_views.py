@@ -106,10 +106,11 @@ def _items(block: CallBlock, place: int, one: Item, limits: TextLimits) -> Seque
     match one:
         case Shown(inner):
             return [_block(inner, place, limits)]
-        case Diff(changes):
+        case Diff():
+            checked = block.as_checked(one)
             if not limits.cuts_diffs:
-                return [item for change in changes for item in _change(change, cuts=False)]
-            return block.cut_diff(one, _cut)
+                return [item for change in checked.changes for item in _change(change, cuts=False)]
+            return block.cut_diff(checked, _cut)
         case TerminalShown(terminal_id):
             return [_terminal(terminal_id, block, limits)]
         case SessionShown(session_id):

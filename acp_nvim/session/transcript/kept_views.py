@@ -85,7 +85,7 @@ def block_of(kept: Sequence[KeptEvent]) -> MessageBlock | KeptBlock:
 
 def _request(request: events.RequestView) -> events.RequestView:
     command = None if request.command is None else beginning(request.command, IN_CHAT)[0]
-    return msgspec.structs.replace(request, content=_short(request.content), command=command)
+    return msgspec.structs.replace(request, content=_short(request.content), command=command, input=[])
 
 
 def _short(content: Sequence[Item]) -> list[Item]:

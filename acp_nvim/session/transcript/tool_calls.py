@@ -10,6 +10,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
+from acp_nvim.acp.diff import Diff
 from acp_nvim.acp.field_limits import CONTENT_ITEMS
 from acp_nvim.acp.fields import shortened
 from acp_nvim.acp.tool_call import Item, TerminalShown, ToolCall
@@ -157,6 +158,12 @@ class ToolCalls:
         else:
             call.content_left += 1
             self._changed(number, ())
+
+    def check_diffs(self, call: ToolCall, check: Callable[[ToolCall, Diff], Diff]) -> None:
+        """Show `check(call, diff)` in place of each diff that has come with the latest update of the call."""
+        number = self._calls[call.tool_call_id]
+        block = self._call_at(number)
+        self._grow(number, block, block.check_diffs(lambda diff: check(call, diff)))
 
     def terminal(self, news: TerminalNews) -> TerminalOutput | None:
         """Apply news of a terminal, mark its tool calls as stale, and return the event if the terminal is open."""

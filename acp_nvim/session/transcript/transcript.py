@@ -276,6 +276,10 @@ class Transcript(ToolCalls):
             done = next((one for one in block.news if isinstance(one, ElicitationDone)), None)
             words = views.elicitation_words(block.asked.request, done)
             yield events.Notice(session=self.session, block=number, level="info", text=words)
+        elif isinstance(block, QuestionBlock) and isinstance(block.asked, events.Permission):
+            request = msgspec.structs.replace(block.asked.request, input=[])  # as the call has it
+            yield msgspec.structs.replace(block.asked, request=request)
+            yield from block.news
         elif isinstance(block, events.Subagent):  # its conversation is not stored
             words = views.subagent_words(block.subagent)
             yield events.Notice(session=self.session, block=number, level="info", text=words)

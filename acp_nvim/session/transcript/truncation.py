@@ -89,7 +89,7 @@ def _narrowed(piece: Piece, old: str, new: str) -> Piece:
     start = _lines_before(old, old.rfind("\n", 0, common_head(old, new)) + 1)
     tail = common_tail(old, new, start)
     tail = len(old) - _lines_after(old, len(old) - tail)
-    line = (piece.line or 1) + old.count("\n", 0, start)
+    line = None if piece.line is None else piece.line + old.count("\n", 0, start)
     return Piece(old[start : len(old) - tail], new[start : len(new) - tail], line)
 
 
@@ -119,7 +119,8 @@ def _found(piece: Piece, old: list[str], new: list[str]) -> list[CutHunk]:
             room, hidden = 0, hidden + size
             continue
         room -= size
-        part = Piece("".join(old[i1:i2]), "".join(new[j1:j2]), (piece.line or 1) + i1)
+        line = None if piece.line is None else piece.line + i1
+        part = Piece("".join(old[i1:i2]), "".join(new[j1:j2]), line)
         shown.append(_first_lines(part, part.old_text or "", part.new_text))
     if shown and hidden:
         shown[-1] = CutHunk(shown[-1].piece, shown[-1].lines + hidden)

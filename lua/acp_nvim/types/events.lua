@@ -97,7 +97,8 @@
 ---@field locations_left? integer number of locations that were cut
 ---@field env? string[] variables that are set for the command, as `NAME=value`
 ---@field left_out? string describes what cannot be shown; `options` then has only those that reject
----@field remarks? string[] what it has beyond the command, as the host shows it: rights, members of unknown meaning
+---@field remarks? string[] what the host says of it: rights, members of unknown meaning, where paths lead
+---@field input? acp.InputMember[] what its tool call's input says beside all of the above
 
 ---One of the answers to a permission request.
 ---@class acp.Option
@@ -105,6 +106,14 @@
 ---@field name string
 ---@field kind string `allow_once`, `allow_always`, `reject_once`, `reject_always`, or an unknown kind
 ---@field ours? boolean added by the host, which stores it for the project
+
+---A member of a tool call's input, as a permission request shows it.
+---@class acp.InputMember
+---@field name string with the names of the members that contain it
+---@field text string its value, or the beginning of it
+---@field tail? string the end of a value whose middle is left out
+---@field chars? integer of the whole value, if its middle is left out
+---@field lines? integer likewise
 
 ---The state of a session, as `status()` returns it.
 ---@class acp.Status
@@ -401,7 +410,7 @@
 ---@field path? string (diff)
 ---@field new_text? string (diff)
 ---@field old_text? string (diff) nil: the file is new, or there is no text to show
----@field operation? string (diff) `add`, `delete`, `modify`, `move`, `copy`, `patch` (`new_text` is a patch), or unknown
+---@field operation? string (diff) as in the protocol; `overwrite`: a "new" file that exists; `patch`: `new_text` is one
 ---@field old_path? string (diff) of a `move` or a `copy`
 ---@field line? integer (diff) 1-based, of the beginning of the old text
 ---@field note? string (diff) why there is no text

@@ -60,7 +60,7 @@ def test_a_small_change_is_told_as_it_came() -> None:
 
 def test_of_a_large_text_with_a_small_change_the_place_is_told() -> None:
     old, new = changed(20_000, 10_000)
-    [hunk] = hunks(Piece(old, new))
+    [hunk] = hunks(Piece(old, new, 1))
     assert hunk.piece.line == 9998
     assert hunk.piece.old_text is not None
     assert "line 10000 " in hunk.piece.old_text

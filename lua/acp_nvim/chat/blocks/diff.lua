@@ -9,7 +9,7 @@ local INDENT = "  "
 local UNIFIED = { result_type = "unified", ctxlen = 3 }
 local AT = ("@"):byte()
 local GROUPS = { [("+"):byte()] = "AcpDiffAdded", [("-"):byte()] = "AcpDiffRemoved", [AT] = "AcpToolDetail" }
-local VERBS = { delete = "deleted", move = "moved", copy = "copied", modify = "changed" }
+local VERBS = { delete = "deleted", move = "moved", copy = "copied", modify = "changed", overwrite = "overwrites" }
 
 ---Draws the diffs of one tool call.
 ---@class acp.Diffs
@@ -71,9 +71,11 @@ local function renumbered(line, before, shift)
   return ("@@ -%d%s +%d%s @@"):format(old + before, old_count, new + before + shift, new_count)
 end
 
+---@param shift integer by which the file has grown before it
+---@param is_first boolean nothing of the file is shown above it
 ---@return string[] lines
 ---@return integer growth
-local function unified(item, shift)
+local function unified(item, shift, is_first)
   local old, new = with_newline(item.old_text), with_newline(item.new_text)
   if item.operation == "patch" then
     return vim.split((new:gsub("\n$", "")), "\n", { plain = true }), 0
@@ -85,15 +87,22 @@ local function unified(item, shift)
     return { (item.lines or 0) > 0 and "(the first lines are the same)" or "(no change)" }, 0
   end
   local lines = vim.split(text:sub(1, -2), "\n", { plain = true })
-  for index, line in ipairs(item.line and lines or {}) do
-    lines[index] = line:byte() == AT and renumbered(line, item.line - 1, shift) or line
+  local is_whole = not item.old_text or item.operation == "delete" -- then it begins at the first line
+  for index, line in ipairs(lines) do
+    if line:byte() == AT and not (is_whole and not item.line) then
+      lines[index] = item.line and renumbered(line, item.line - 1, shift) or "@@"
+    end
+  end
+  if is_first and lines[1] == "@@" then
+    table.remove(lines, 1)
   end
   return lines, select(2, new:gsub("\n", "")) - select(2, old:gsub("\n", ""))
 end
 
 function Diffs:add(out, item, cwd)
   local file = table.concat({ item.path or "", operation_of(item), item.old_path or "", item.note or "" }, "\0")
-  if file ~= self.file then
+  local is_first = file ~= self.file
+  if is_first then
     self.file, self.shift = file, 0
     out.targets[#out.lines] = { path = item.path }
     out:add(header(item, cwd))
@@ -107,7 +116,7 @@ function Diffs:add(out, item, cwd)
     end
     return
   end
-  local lines, growth = unified(item, self.shift)
+  local lines, growth = unified(item, self.shift, is_first)
   self.shift = self.shift + growth
   self.left = self.left - math.min(#lines, DIFF_LINES)
   for index, line in ipairs(lines) do

@@ -168,6 +168,13 @@ function Lines:add_lines(text, indent, most)
   return at
 end
 
+---Adds a line of ours between lines of an agent.
+function Lines:add_inserted(words, indent)
+  local row = #self.lines
+  self.lines[row + 1] = indent .. words
+  self:mark_inserted(row, { { #indent, #indent + #words } }, 0)
+end
+
 ---Adds a text of a request: blank lines are counted, and of too many lines the middle is left out.
 ---@param most integer lines
 ---@param is_command? boolean mark line breaks within it
@@ -182,9 +189,7 @@ function Lines:add_revealed(text, indent, most, is_command, from)
     local line = lines[index]
     if index <= head or index > tail then
       if line.is_inserted then
-        local row, words = #self.lines, indent .. line.text
-        self.lines[row + 1] = words
-        self:mark_inserted(row, { { #indent, #words } }, 0)
+        self:add_inserted(line.text, indent)
       else
         self:add_whole(line.text == "" and "" or indent .. line.text)
       end

@@ -171,6 +171,24 @@ local function add_content(out, request, display)
   return runs
 end
 
+---Adds what the input of the tool call says beside all else that the request shows: a line for each member, or several for
+---a text of several lines.
+local function add_input(out, request, display)
+  local most = line_limit(display)
+  for _, member in ipairs(request.input or {}) do
+    local is_short = not member.tail and not member.text:find("\n", 1, true)
+    out:add({ "  ", { member.name .. ":", "AcpToolDetail" }, is_short and " " .. member.text or "" })
+    if not is_short then
+      out:add_revealed(member.text, "    ", most)
+    end
+    if member.tail then
+      local lines = member.lines > 1 and (", %d lines"):format(member.lines) or ""
+      out:add_inserted(("… %d characters%s in all …"):format(member.chars, lines), "    ")
+      out:add_revealed(member.tail, "    ", most)
+    end
+  end
+end
+
 ---@param title string of one line
 local function add_title(out, request, outcome, title)
   local kind = Lines.one_line(request.kind)
@@ -228,6 +246,7 @@ function M.render(request, display)
     content.add_text(out, request.description, line_limit(display))
     add_host_lines(out, request, display)
     runs = add_content(out, request, display)
+    add_input(out, request, display)
     rows = add_options(out, request, display.letters)
     local key, files = config.keys("preview")[1], display.letters and display.files or 0
     if key and files > 0 then
