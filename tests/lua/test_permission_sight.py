@@ -113,6 +113,30 @@ def test_it_is_read_and_allowed_though_the_screen_is_drawn_while_its_window_open
     answered(editor, "x1")
 
 
+HALF_SEEN = """
+local real, looked = vim.fn.getwininfo, {}
+vim.fn.getwininfo = function(win)
+  local info = real(win)
+  local is_look = win and debug.getinfo(2, "S").source:find("visible_rows", 1, true)
+  if is_look and looked[win] ~= info[1].topline then
+    looked[win] = info[1].topline
+    info[1].botline = info[1].topline
+  end
+  return info
+end
+"""
+"""While a window is drawn for the first time, or has scrolled, only its first line is known to be in it."""
+
+
+def test_it_is_read_and_allowed_though_little_is_known_while_windows_are_drawn(screen):
+    editor = start(screen)
+    editor.lua(HALF_SEEN)
+    ask(editor, large())
+    editor.type("a")
+    page_through(editor)
+    answered(editor, "x1")
+
+
 def test_only_the_title_was_out_of_sight(screen):
     editor = start(screen)
     height = editor.lua("return vim.fn.getwininfo(vim.api.nvim_get_current_win())[1].height")

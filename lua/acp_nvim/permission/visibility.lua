@@ -8,6 +8,7 @@ local visible_rows = require("acp_nvim.permission.visible_rows")
 local M = {}
 
 local api = vim.api
+local LOOK_AGAIN_MS = 20 -- a screen that has to be drawn is drawn by then, and looked at
 local NS = api.nvim_create_namespace("acp_nvim.permission.visibility")
 
 ---@alias acp.Surface "chat"|"float"|"reader" where the text of a request can be read
@@ -43,6 +44,7 @@ local drawn = {}
 local current = {}
 ---@type acp.Locator[]
 local locators = {}
+local looks = 0 -- of those while windows are drawn
 local is_due = false
 local is_redraw_expected = false
 
@@ -200,10 +202,22 @@ local function visible_lines()
   return found
 end
 
+---@param lines acp.VisibleLines
+---@param others acp.VisibleLines
+local function has_more(lines, others)
+  for one, rows in pairs(lines) do
+    if vim.tbl_count(rows) > vim.tbl_count(others[one] or {}) then
+      return true
+    end
+  end
+  return false
+end
+
 ---Records what is on the screen. Runs when Neovim waits for a key, so the user can see what was drawn.
 local function settle()
   is_due = false
-  -- Lines count that were found twice, since the positions of new floats are unknown while windows are drawn.
+  -- Lines count that were found twice, since the positions of new floats are unknown while windows are drawn. What is
+  -- found only now is looked at again: if nothing changes, nothing is drawn any more.
   local both, visible = {}, visible_lines()
   for one, rows in pairs(drawn) do
     for index in pairs(visible[one] and rows or {}) do
@@ -214,6 +228,15 @@ local function settle()
     end
   end
   drawn = both
+  if next(unseen) and has_more(visible, both) then
+    local mine = looks
+    vim.defer_fn(function()
+      if looks == mine and next(unseen) then
+        drawn = visible
+        settle()
+      end
+    end, LOOK_AGAIN_MS)
+  end
   local now = vim.uv.hrtime()
   local before = current
   current = {}
@@ -250,7 +273,7 @@ api.nvim_set_decoration_provider(NS, {
     if not is_waiting and not next(drawn) and not next(current) then
       return
     end
-    drawn = is_waiting and visible_lines() or {}
+    drawn, looks = is_waiting and visible_lines() or {}, looks + 1
     if not is_due then
       is_due = true
       vim.schedule(settle) -- runs when all typed keys are processed
