@@ -29,7 +29,7 @@ WRITTEN = re.compile(r"(?<!\\)\)(?:[*+?]|\{[\d,]*\})\+")
 def repeated_groups(items: Any) -> Iterator[Any]:
     """Possessive repeats of more than one character, at any depth of a parsed expression."""
     for item in items:
-        if isinstance(item, tuple) and item[:1] == (PARSER.POSSESSIVE_REPEAT,):
+        if isinstance(item, tuple) and item and item[0] is PARSER.POSSESSIVE_REPEAT:
             repeated = item[1][2]
             if len(repeated) != 1 or repeated[0][0] not in SINGLE:
                 yield item
