@@ -128,9 +128,13 @@ A batch costs Neovim almost a millisecond, mostly for drawing. The average wait 
 """
 BATCH_BYTES: Final = 32 * 1024
 """Text in the first full batch: Lua inserts it into a buffer and parses its markdown within one frame."""
+FIRST_LINES: Final = 8
+"""Lines of a longer text of a tool call, or of a terminal's output, that the chat shows from the beginning."""
+LAST_LINES: Final = 12
+"""Lines of it from the end: there stand errors and results."""
 TERMINAL_BYTES: Final = 1024 * 1024
 """Output kept of a terminal, whatever the agent requests: the end of it."""
 TERMINAL_LINES: Final = 20
-"""Lines of a terminal's output that the chat shows."""
+"""Lines of a terminal's output that the chat shows: the first and the last."""
 TERMINAL_LINE_BYTES: Final = 1000
 """Bytes examined for one of these lines."""

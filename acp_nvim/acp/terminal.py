@@ -8,8 +8,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from acp_nvim.lazy import pattern
-from acp_nvim.limits import TERMINAL_BYTES, TERMINAL_LINE_BYTES, TERMINAL_LINES
+from acp_nvim.limits import FIRST_LINES, LAST_LINES, TERMINAL_BYTES, TERMINAL_LINE_BYTES, TERMINAL_LINES
 from acp_nvim.terminals.output_tail import PlainText, start_of_last
+from acp_nvim.terminals.screen import Ends, Screen
 
 _CONTROLS = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -52,6 +53,13 @@ class Terminal:
         self.exit: Exit | None = None
         self.dropped = 0
         self._output = bytearray()
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin an empty screen."""
+        self._screen = Screen(FIRST_LINES)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._fed = 0  # bytes of all output that the screen has got
 
     def apply(self, patch: TerminalPatch) -> None:
         """Update the members that are set in `patch`; its output replaces the present one."""
@@ -65,14 +73,15 @@ class Terminal:
         if patch.cancellable is not UNSET:
             self.cancellable = patch.cancellable
         if patch.output is not UNSET:
-            self._output.clear()
-            self.dropped = 0
-            self.append(patch.output or b"")
+            self._replace(patch.output or b"")
 
-    def append(self, data: bytes, lost: int = 0) -> None:
-        """Append output, cut at any byte; `lost` bytes before it were dropped."""
+    def append(self, data: bytes, lost: int = 0, lost_lines: int = 0) -> None:
+        """Append output, cut at any byte; `lost` bytes before it were dropped, with the ends of `lost_lines`."""
         if lost:
+            self._catch_up()  # with what came before
+            self._screen.skip(lost_lines)
             self.dropped += len(self._output) + lost
+            self._fed = self.dropped
             self._output.clear()
         self._output += data
         if len(self._output) > 2 * TERMINAL_BYTES:  # not each time, since moving the rest costs
@@ -81,6 +90,22 @@ class Terminal:
     def forget_most(self) -> None:
         """Drop the output except for what the chat shows."""
         self._keep(TERMINAL_LINES * TERMINAL_LINE_BYTES)
+        self._screen.compact(LAST_LINES + 1)
+
+    def ends(self) -> Ends:
+        """Return the first and the last rows of the output as a terminal shows it, and the number of those between.
+
+        An incomplete character or escape sequence at the end is omitted until more output arrives.
+        """
+        self._catch_up()
+        return self._screen.ends(LAST_LINES)
+
+    def rows(self) -> list[str]:
+        """Return all rows of the kept output as a terminal shows it."""
+        screen = Screen(first=None)
+        screen.feed(self._output.decode("utf-8", "replace"))
+        screen.finish()
+        return screen.ends(0)[0]
 
     @property
     def size(self) -> int:
@@ -103,8 +128,26 @@ class Terminal:
         text = _CONTROLS.sub("", text + (plain.flush() if ended else "")).rstrip("\n")
         return "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n")[-lines:])
 
+    def _replace(self, output: bytes) -> None:
+        """Replace all output; one that continues it changes only the end of the screen."""
+        if self.dropped or not output.startswith(self._output):
+            self._output.clear()
+            self.dropped = 0
+            self._begin()
+        self.append(output[len(self._output) :])
+
+    def _catch_up(self) -> None:
+        """Print on the screen what it has not got yet."""
+        ended = self.exit is not None
+        data = bytes(memoryview(self._output)[self._fed - self.dropped :])
+        self._fed += len(data)
+        self._screen.feed(self._decoder.decode(data, final=ended))
+        if ended:
+            self._screen.finish()
+
     def _keep(self, limit: int) -> None:
         """Drop the output before its last `limit` bytes."""
+        self._catch_up()
         start = start_of_last(self._output, limit)
         del self._output[:start]
         self.dropped += start

@@ -39,11 +39,12 @@ class TerminalChanged(msgspec.Struct, frozen=True):
 
 
 class TerminalPrinted(msgspec.Struct, frozen=True):
-    """Output of a terminal; `lost` bytes before it were dropped."""
+    """Output of a terminal; `lost` bytes before it were dropped, with the ends of `lost_lines`."""
 
     terminal_id: str
     data: bytes
     lost: int = 0
+    lost_lines: int = 0
 
 
 TerminalNews = TerminalChanged | TerminalPrinted

@@ -15,11 +15,14 @@ class FileLine(msgspec.Struct, omit_defaults=True):
 
 
 class TextItem(msgspec.Struct, tag_field="type", tag="text", omit_defaults=True):
-    """A text of a tool call, or its beginning."""
+    """A text of a tool call, or its beginning and its end."""
 
     text: str
     lines: int = 0  #: number of lines that were cut
     chars: int = 0  #: number of characters that were cut
+    tail: str = ""  #: the last lines, after those that were cut
+    exit_code: int | None = None  #: of the command that printed it, if not 0
+    signal: str | None = None
 
 
 class DiffItem(msgspec.Struct, tag_field="type", tag="diff", omit_defaults=True):
@@ -41,7 +44,9 @@ class TerminalItem(msgspec.Struct, tag_field="type", tag="terminal", omit_defaul
     terminal_id: str  #: the agent's
     command: str | None = None
     cwd: str | None = None
-    output: str = ""  #: the end of its output, without escape codes
+    output: str = ""  #: its output or the beginning of it, without escape codes
+    lines: int = 0  #: number of lines that were cut
+    tail: str = ""  #: the last lines, after those that were cut
     exit_code: int | None = None
     signal: str | None = None
     number: int = 0  #: for `terminal_open`, unique in the session; 0: it cannot be opened
@@ -68,6 +73,7 @@ class ResourceItem(msgspec.Struct, tag_field="type", tag="resource", omit_defaul
     text: str | None = None
     lines: int = 0  #: number of lines that were cut
     chars: int = 0  #: number of characters that were cut
+    tail: str = ""  #: the last lines of the text, after those that were cut
 
 
 class SessionItem(msgspec.Struct, tag_field="type", tag="session"):

@@ -1,6 +1,7 @@
 -- Limits that several modules use or that tests change. Each other limit is defined in the module that uses it.
 return {
-  output_lines = 20, -- of a tool call's text: half a screen; the log has the whole text
+  output_lines = 20, -- of a tool call's text: half a screen; the details have the whole text
+  output_first = 8, -- of these from the beginning (the host's FIRST_LINES), the others from the end: results are there
   details_part = 0.5, -- of the screen's lines for the details of a tool call, which are read and closed
   request_lines = 5000, -- of a text or command in a permission request: users see all that they allow
   request_indent = 40, -- columns of leading blanks that a line of a request keeps: code is indented

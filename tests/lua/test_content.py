@@ -158,10 +158,41 @@ def test_a_terminal_in_the_session_s_directory_does_not_say_where(editor):
     assert shown(editor, terminal(command="ls", cwd=f"{cwd}/sub")) == ["  $ ls  in sub"]
 
 
-def test_of_a_long_output_the_end_is_shown(editor):
-    lines = shown(editor, terminal(command="seq 500", output="\n".join(map(str, range(1, 501))), exit_code=1))
-    assert lines[:3] == ["  $ seq 500", "… 480 more lines above (K: all of it)", "  481"]
-    assert lines[-2:] == ["  500", "  exit 1"]
+NUMBERS = [str(number) for number in range(1, 501)]
+BOTH_ENDS = [f"  {n}" for n in range(1, 9)] + ["… 480 lines … (K: all of it)"] + [f"  {n}" for n in range(489, 501)]
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        ("\n".join(NUMBERS), 0, ""),
+        ("\n".join(NUMBERS[:8]), 480, "\n".join(NUMBERS[-12:])),
+        ("\n".join(NUMBERS[:8]) + "\n", 480, "\n".join(NUMBERS[-12:]) + "\n"),
+    ],
+)
+def test_of_a_long_output_both_ends_are_shown(editor, cut):
+    output, lines, tail = cut
+    one = terminal(command="seq 500", output=output, lines=lines, tail=tail, exit_code=1)
+    assert shown(editor, one) == ["  $ seq 500", *BOTH_ENDS, "  exit 1"]
+    assert shown(editor, {"type": "text", "text": output, "lines": lines, "tail": tail}) == BOTH_ENDS
+    resource = {"type": "resource", "uri": "x:y", "text": output, "lines": lines, "tail": tail}
+    assert shown(editor, resource) == ["  x:y", *BOTH_ENDS]
+
+
+def test_of_an_output_whose_beginning_is_lost_the_end_is_shown(editor):
+    one = terminal(command="yes", output="", lines=480, tail="y\ny")
+    assert shown(editor, one) == ["  $ yes", "… 480 lines … (K: all of it)", "  y", "  y"]
+
+
+@pytest.mark.parametrize("count", [20, 21])
+def test_a_line_that_takes_the_room_of_its_count_is_shown(editor, count):
+    text = "\n".join(NUMBERS[:count])
+    assert shown(editor, {"type": "text", "text": text}) == [f"  {n}" for n in NUMBERS[:count]]
+
+
+def test_a_text_says_how_its_command_has_failed(editor):
+    assert shown(editor, {"type": "text", "text": "oh", "exit_code": 2}) == ["  oh", "  exit 2"]
+    assert shown(editor, {"type": "text", "text": "", "signal": "SIGKILL"}) == ["  killed by SIGKILL"]
 
 
 def test_listeners_hear_of_output_and_of_the_end(editor):

@@ -13,7 +13,8 @@ from acp_nvim.acp.terminal import Terminal
 from acp_nvim.acp.tool_call import FINISHED, Item, TerminalShown, ToolCall, ToolCallPatch
 from acp_nvim.acp.updates import Role
 from acp_nvim.history.records import KeptEvent
-from acp_nvim.limits import OLD_TITLE_CHARS
+from acp_nvim.limits import FIRST_LINES, LAST_LINES, OLD_TITLE_CHARS
+from acp_nvim.terminals.screen import Ends, Screen, is_plain
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import Elicitation, ElicitationComplete, ElicitationDone, PermissionAuto
 from acp_nvim.ui.review_events import Summary
@@ -26,6 +27,7 @@ OLD_PLACES: Final = 10
 
 NONE_REPORTED: Final[frozenset[str]] = frozenset()
 NO_TERMINALS: Final[Mapping[str, Terminal]] = {}
+NO_SCREENS: Final[Mapping[int, tuple[str, Screen]]] = {}
 """Shared by all calls: an empty set takes 200 bytes, a dictionary 64."""
 PARENTS = ("parentToolUseId", "parentToolCallId", "parent_tool_use_id", "parent_tool_call_id")
 """Names of the member with the id of the parent call."""
@@ -58,6 +60,7 @@ class CallBlock:
         "_checked",
         "_cut",
         "_ended",
+        "_screens",
         "_started",
         "above",
         "call",
@@ -86,6 +89,7 @@ class CallBlock:
         """Bytes that it takes in the editor."""
         self._checked: tuple[tuple[Diff, Diff], ...] = ()
         self._cut: tuple[tuple[Diff, list[DiffItem]], ...] = ()
+        self._screens: Mapping[int, tuple[str, Screen]] = NO_SCREENS
         self._started = now
         self._ended: float | None = None
 
@@ -142,9 +146,28 @@ class CallBlock:
         self._cut += ((diff, items),)
         return items
 
+    def printed(self, place: int, text: str) -> Ends | None:
+        """Return the text at that place as a terminal shows it; None if it shows the text unchanged.
+
+        Of a text that has grown, only what is new is printed, on the screen of the last time.
+        """
+        before, screen = self._screens.get(place, ("", None))
+        if screen is None and is_plain(text):
+            return None
+        if screen is None or not text.startswith(before):
+            before, screen = "", Screen(FIRST_LINES)
+        screen.feed(text[len(before) :])
+        others = {other: one for other, one in self._screens.items() if other != place}
+        if self.call.finished:
+            screen.finish()
+            self._screens = others or NO_SCREENS
+        else:
+            self._screens = {**others, place: (text, screen)}
+        return screen.ends(LAST_LINES)
+
     def forget_cut(self) -> None:
-        """Forget what `cut_diff` returns, as the call hardly changes any more."""
-        self._cut = ()
+        """Forget what `cut_diff` and `printed` keep, as the call hardly changes any more."""
+        self._cut, self._screens = (), NO_SCREENS
 
     def forget_texts(self) -> None:
         """Keep only the beginning of the title and of the locations, and count the other items."""
@@ -156,7 +179,8 @@ class CallBlock:
         call.locations_left += max(0, len(call.locations) - OLD_PLACES)
         call.locations = call.locations[:OLD_PLACES]
         call.content, call.raw_input, call.raw_output, call.meta, call.earlier_input = [], None, None, None, ()
-        self.past_diffs, self.size, self._cut, self._checked = (), 0, (), ()
+        self.past_diffs, self.size, self._checked = (), 0, ()
+        self.forget_cut()
 
     def begin(self, now: float) -> None:
         """Restart the clock of the call's work, unless the call has finished."""

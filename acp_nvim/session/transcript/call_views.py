@@ -14,12 +14,16 @@ from acp_nvim.acp.terminal import Terminal
 from acp_nvim.acp.tool_call import Item, Location, SessionShown, Shown, TerminalShown, UnknownItem
 from acp_nvim.limits import TERMINAL_LINES
 from acp_nvim.session.transcript.blocks import Block, CallBlock
+from acp_nvim.session.transcript.raw_results import NOTHING, raw_result
 from acp_nvim.session.transcript.repetition import without_repetition
-from acp_nvim.session.transcript.truncation import IN_CHAT, WHOLE, CutHunk, TextLimits, beginning, hunks
+from acp_nvim.session.transcript.truncation import IN_CHAT, IN_REQUEST, WHOLE, CutHunk, TextLimits, cut, hunks, joined
+from acp_nvim.terminals.screen import PRINTED_CHARS
 from acp_nvim.ui import views
 
 CALL_ITEMS: Final = 50
 """Items shown from the beginning and from the end of a tool call's content; the others are counted."""
+RAW: Final = -1
+"""Stands for the raw output among the places of a call's items."""
 NESTING: Final = 8
 """Maximum depth of nested tool calls: agents start subagents, but not many levels."""
 
@@ -98,6 +102,11 @@ def _content(block: CallBlock, limits: TextLimits) -> list[views.Item]:
             shown += _items(block, place, one, limits)
     if block.call.content_left:
         shown.append(views.OtherItem(f"… and {block.call.content_left:,} more items"))
+    result = NOTHING if limits is IN_REQUEST else raw_result(block.call, block.items(), block.terminals)
+    if result != NOTHING:
+        item = _text(result.text, block, RAW, limits)
+        item.exit_code, item.signal = result.exit_code, result.signal
+        shown.append(item)
     return shown
 
 
@@ -105,7 +114,7 @@ def _items(block: CallBlock, place: int, one: Item, limits: TextLimits) -> Seque
     """Return the views of one item of a tool call's content."""
     match one:
         case Shown(inner):
-            return [_block(inner, place, limits)]
+            return [_block(inner, block, place, limits)]
         case Diff():
             checked = block.as_checked(one)
             if not limits.cuts_diffs:
@@ -119,10 +128,18 @@ def _items(block: CallBlock, place: int, one: Item, limits: TextLimits) -> Seque
             return [views.OtherItem(f"content of an unknown kind ({original.get('type')!r})")]
 
 
-def _block(block: content.ContentBlock, place: int, limits: TextLimits) -> views.Item:
+def _text(text: str, call: CallBlock, place: int, limits: TextLimits) -> views.TextItem:
+    """Return the view of a text. In the chat, what a command has printed looks as on a terminal."""
+    if limits is IN_CHAT and call.call.kind == "execute" and (ends := call.printed(place, text)):
+        said, lines, tail = joined(ends)
+        return views.TextItem(said, lines, tail=tail)
+    return views.TextItem(*cut(text, limits))
+
+
+def _block(block: content.ContentBlock, call: CallBlock, place: int, limits: TextLimits) -> views.Item:
     match block:
         case content.TextContent(text=text):
-            return views.TextItem(*beginning(text, limits))
+            return _text(text, call, place, limits)
         case content.ImageContent():
             return views.MediaItem("image", block.mime_type, decoded_size(block.data), place, block.uri or None)
         case content.AudioContent():
@@ -141,8 +158,8 @@ def _resource(resource: content.EmbeddedResourceResource, limits: TextLimits) ->
     if resource.text is UNSET:
         size = decoded_size(resource.blob) if resource.blob is not UNSET else None
         return views.ResourceItem(resource.uri, mime_type=mime_type, size=size)
-    text, lines, chars = beginning(resource.text, limits)
-    return views.ResourceItem(resource.uri, mime_type=mime_type, text=text, lines=lines, chars=chars)
+    text, lines, chars, tail = cut(resource.text, limits)
+    return views.ResourceItem(resource.uri, mime_type=mime_type, text=text, lines=lines, chars=chars, tail=tail)
 
 
 def _cut(diff: Diff) -> list[views.DiffItem]:
@@ -167,15 +184,27 @@ def _terminal(terminal_id: str, block: CallBlock, limits: TextLimits) -> views.T
     if terminal is None:
         return views.TerminalItem(terminal_id, command=title or None)
     ended = terminal.exit
+    output, lines, tail = _output(terminal, limits)
     return views.TerminalItem(
         terminal_id=terminal_id,
         number=terminal.number,
         command=terminal.command or title or None,
         cwd=terminal.cwd,
-        output=terminal.tail(limits.lines if limits is WHOLE else TERMINAL_LINES),
+        output=output,
+        lines=lines,
+        tail=tail,
         exit_code=ended.exit_code if ended else None,
         signal=ended.signal if ended else None,
     )
+
+
+def _output(terminal: Terminal, limits: TextLimits) -> tuple[str, int, str]:
+    """Return the output as a terminal shows it: its beginning, the number of lines left out, and its end."""
+    if limits is IN_CHAT:
+        return joined(terminal.ends())
+    if limits is IN_REQUEST:
+        return terminal.tail(TERMINAL_LINES), 0, ""
+    return terminal.tail(limits.lines) if terminal.size > PRINTED_CHARS else joined((terminal.rows(), 0, []))[0], 0, ""
 
 
 def decoded_size(base64: str) -> int:

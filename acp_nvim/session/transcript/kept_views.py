@@ -9,8 +9,10 @@ import msgspec
 
 from acp_nvim.acp.diff import Piece
 from acp_nvim.history.records import KeptEvent
+from acp_nvim.limits import FIRST_LINES, LAST_LINES
 from acp_nvim.session.transcript.blocks import KeptBlock, MessageBlock
-from acp_nvim.session.transcript.truncation import IN_CHAT, beginning, hunks
+from acp_nvim.session.transcript.truncation import BEGINNING, IN_CHAT, beginning, cut, hunks, joined
+from acp_nvim.terminals.screen import Screen, is_plain
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import PermissionAuto
 from acp_nvim.ui.session_events import PermissionKept
@@ -49,7 +51,7 @@ def shown(session: int, block: Sequence[KeptEvent]) -> Iterator[events.Event]:
                 )
             case events.ToolCall(call=call):
                 status = "unfinished" if call.status in ("pending", "in_progress") else call.status
-                call = msgspec.structs.replace(call, content=_short(call.content), status=status)
+                call = msgspec.structs.replace(call, content=_short(call.content, call.kind), status=status)
                 yield events.ToolCall(session=session, block=one.block, call=call)
             case events.Plan():
                 yield msgspec.structs.replace(one, session=session, over=True)
@@ -88,26 +90,31 @@ def _request(request: events.RequestView) -> events.RequestView:
     return msgspec.structs.replace(request, content=_short(request.content), command=command, input=[])
 
 
-def _short(content: Sequence[Item]) -> list[Item]:
-    return [short for one in content for short in _item(one)]
+def _short(content: Sequence[Item], kind: str | None = None) -> list[Item]:
+    return [short for one in content for short in _item(one, kind)]
 
 
-def _item(one: Item) -> Iterator[Item]:
-    """Cut an item to what the chat shows; describe media, whose data is not stored."""
+def _item(one: Item, kind: str | None) -> Iterator[Item]:
+    """Cut an item of a call of that kind, or of a request, to what the chat shows; describe media, not stored."""
     match one:
-        case TextItem(text=text):
-            yield TextItem(*beginning(text, IN_CHAT))
-        case ResourceItem(text=str(text)):
-            said, lines, chars = beginning(text, IN_CHAT)
-            yield msgspec.structs.replace(one, text=said, lines=lines, chars=chars)
+        case TextItem(text=text) if kind == "execute" and not is_plain(text):
+            screen = Screen(FIRST_LINES)
+            screen.feed(text)
+            screen.finish()
+            said, lines, tail = joined(screen.ends(LAST_LINES))
+            yield msgspec.structs.replace(one, text=said, lines=lines, tail=tail)
+        case TextItem(text=text) | ResourceItem(text=str(text)):
+            said, lines, chars, tail = cut(text, IN_CHAT if kind is not None else BEGINNING)
+            yield msgspec.structs.replace(one, text=said, lines=lines, chars=chars, tail=tail)
         case DiffItem(old_text=old, new_text=new, line=line) if old is not None or new:
             for hunk in hunks(Piece(old, new, line)):
                 piece = hunk.piece
                 yield msgspec.structs.replace(
                     one, old_text=piece.old_text, new_text=piece.new_text, line=piece.line, lines=one.lines + hunk.lines
                 )
-        case TerminalItem():
-            yield msgspec.structs.replace(one, number=0)
+        case TerminalItem(output=output):
+            said, lines, _, tail = (output, 0, 0, "") if kind is None else cut(output, IN_CHAT)
+            yield msgspec.structs.replace(one, output=said, lines=lines, tail=tail, number=0)
         case MediaItem(kind=kind, mime_type=mime_type, size=size):
             yield OtherItem(f"{kind} ({mime_type}, {size} bytes), not kept")
         case _:

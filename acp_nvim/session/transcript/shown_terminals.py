@@ -17,6 +17,9 @@ from acp_nvim.terminals.terminal import Ended
 TERMINAL_SHOW_SECONDS: Final = 0.05
 """Interval between two updates of a terminal's output in the chat: users cannot read faster."""
 
+BEGUN_BYTES: Final = 8 * 1024
+"""Bytes of the beginning of a command's output that are kept of a flood: the chat shows the first lines."""
+
 
 class ShownTerminals:
     """The output of the terminals of one session, which tool calls show."""
@@ -25,7 +28,8 @@ class ShownTerminals:
         self._presenter = presenter
         self._tasks = tasks
         self._printed: dict[str, bytearray] = {}
-        self._lost: dict[str, int] = {}
+        self._lost: dict[str, tuple[int, int]] = {}  # bytes, and ends of lines
+        self._begun: set[str] = set()  # terminals whose first output was passed on
         self._looks: anyio.Event | None = None
 
     def begin(self, terminal_id: str, words: str, cwd: str) -> None:
@@ -38,15 +42,25 @@ class ShownTerminals:
         waiting = self._printed.setdefault(terminal_id, bytearray())
         waiting += data
         if len(waiting) > 2 * TERMINAL_BYTES:
+            self._begin_printed(terminal_id, waiting)
             start = start_of_last(waiting, TERMINAL_BYTES)
-            self._lost[terminal_id] = self._lost.get(terminal_id, 0) + start
+            size, lines = self._lost.get(terminal_id, (0, 0))
+            self._lost[terminal_id] = size + start, lines + waiting.count(b"\n", 0, start)
             del waiting[:start]
         if not is_running(self._looks):
             self._looks = self._tasks.spawn(self._look_again)
 
+    def _begin_printed(self, terminal_id: str, waiting: bytearray) -> None:
+        """Pass on the beginning of the output, before any of it is dropped."""
+        if terminal_id not in self._begun:
+            self._begun.add(terminal_id)
+            self._presenter.update(TerminalPrinted(terminal_id, bytes(waiting[:BEGUN_BYTES])))
+            del waiting[:BEGUN_BYTES]
+
     def end(self, terminal_id: str, ended: Ended) -> None:
         """Show how a command has ended. Its children may still print."""
         self._show()
+        self._begun.discard(terminal_id)
         how = Exit(ended.exit_code, ended.signal)
         self._presenter.update(TerminalChanged(TerminalPatch(terminal_id=terminal_id, exit=how)))
         self._presenter.caught_up()
@@ -58,6 +72,7 @@ class ShownTerminals:
     def _show(self) -> None:
         printed, self._printed = self._printed, {}
         lost, self._lost = self._lost, {}
+        self._begun |= printed.keys()
         for terminal_id, data in printed.items():
-            self._presenter.update(TerminalPrinted(terminal_id, bytes(data), lost.get(terminal_id, 0)))
+            self._presenter.update(TerminalPrinted(terminal_id, bytes(data), *lost.get(terminal_id, (0, 0))))
         self._presenter.caught_up()

@@ -56,7 +56,7 @@ class TerminalRegistry:
         else:
             terminal = self.get(news.terminal_id)
             before = terminal.size
-            terminal.append(news.data, news.lost)
+            terminal.append(news.data, news.lost, news.lost_lines)
         if terminal.number:
             self._size += terminal.size - before
             self._make_room(terminal)

@@ -1,4 +1,4 @@
-"""Truncates texts and changes of tool calls: to the beginning of a text, and to the first hunks of a change."""
+"""Truncates texts and changes of tool calls: to the beginning and end of a text, and to the first hunks of a change."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Final
 import msgspec
 
 from acp_nvim.acp.diff import Piece
-from acp_nvim.limits import REQUEST_TEXT_LINES
+from acp_nvim.limits import FIRST_LINES, LAST_LINES, REQUEST_TEXT_LINES
+from acp_nvim.terminals.screen import Ends
 from acp_nvim.workspace.line_differences import Block, common_head, common_tail, differences
 from acp_nvim.workspace.text_shape import lines_with_ends
 
-CALL_TEXT_LINES: Final = 21
-"""Lines sent of a text in a tool call: the chat shows 20 and counts the others, or shows all 21."""
+CALL_TEXT_LINES: Final = FIRST_LINES + LAST_LINES + 1
+"""Lines of a text in a tool call that is sent whole: a single further line takes no more room than its count."""
 CALL_TEXT_CHARS: Final = 8 * 1024
 """Characters sent of a text in a tool call."""
 REQUEST_TEXT_CHARS: Final = 512 * 1024
@@ -38,14 +39,20 @@ TOO_LONG = f"\n… and more: of the messages of one turn {TURN_TEXT_BYTES // 102
 
 
 class TextLimits(msgspec.Struct, frozen=True):
-    """The lines and characters sent of one text, and whether large changes are cut to hunks."""
+    """The lines and characters sent of one text, and whether large changes are cut to hunks.
+
+    Of a longer text the `first` and `last` lines are sent, if there are any, else the beginning.
+    """
 
     lines: int
     chars: int
     cuts_diffs: bool = True
+    first: int = 0
+    last: int = 0
 
 
-IN_CHAT = TextLimits(CALL_TEXT_LINES, CALL_TEXT_CHARS)
+IN_CHAT = TextLimits(CALL_TEXT_LINES, CALL_TEXT_CHARS, first=FIRST_LINES, last=LAST_LINES)
+BEGINNING = TextLimits(CALL_TEXT_LINES, CALL_TEXT_CHARS)
 IN_REQUEST = TextLimits(REQUEST_TEXT_LINES, REQUEST_TEXT_CHARS)
 WHOLE = TextLimits(DETAILS_CHARS, DETAILS_CHARS, cuts_diffs=False)
 
@@ -66,6 +73,43 @@ def beginning(text: str, limits: TextLimits) -> tuple[str, int, int]:
     end = len(begun) - (len(lines[-1]) if len(lines) > limits.lines else 0)
     rest = len(text) - end
     return text[:end], text.count("\n", end, len(text) - 1) + 1 if rest else 0, rest
+
+
+def cut(text: str, limits: TextLimits) -> tuple[str, int, int, str]:
+    """Return what is sent of a text: its beginning, the number of lines and characters left out, and its end."""
+    head, lines, chars = beginning(text, limits)
+    if not (lines and limits.last):
+        return head, lines, chars, ""
+    head, _, _ = beginning(text, TextLimits(limits.first, limits.chars // 2))
+    end, after = len(text.rstrip("\n")), -1
+    at = end
+    for _ in range(limits.last):
+        at = text.rfind("\n", len(head), at)
+        if at < 0:
+            break
+        after = at + 1
+    if at < 0 and head.endswith("\n"):
+        after = len(head)
+    if after < 0:  # the rest is one line
+        return *beginning(text, limits), ""
+    tail = "\n".join(_narrow(text[after:end].split("\n"), limits.chars // 2))
+    if after == len(head):
+        return head + tail, 0, 0, ""
+    return head, text.count("\n", len(head), after), after - len(head), tail
+
+
+def _narrow(lines: list[str], chars: int) -> list[str]:
+    """Cut the longest lines, if all of them have more characters."""
+    if sum(map(len, lines)) <= chars:
+        return lines
+    most = chars // len(lines)
+    return [one if len(one) <= most else f"{one[:most]} … {len(one) - most:,} more characters" for one in lines]
+
+
+def joined(ends: Ends) -> tuple[str, int, str]:
+    """Return the rows of a screen as text: the beginning, the number of lines left out, and the end."""
+    first, between, last = ends
+    return "\n".join(first), between, "\n".join(last)
 
 
 def hunks(piece: Piece) -> list[CutHunk]:

@@ -48,8 +48,14 @@ local function fire_tool_call(session, call, block)
   end
   local size, endings = 0, ""
   for _, item in ipairs(call.content or {}) do
-    size = size + #(item.text or "") + #(item.old_text or "") + #(item.new_text or "") + #(item.output or "") + 1
-    endings = endings .. tostring(item.exit_code or item.signal or "")
+    size = size
+      + #(item.text or "")
+      + #(item.old_text or "")
+      + #(item.new_text or "")
+      + #(item.output or "")
+      + #(item.tail or "")
+      + 1
+    endings = ("%s %s %s"):format(endings, item.exit_code or item.signal or "", item.lines or "")
   end
   -- a redraw repeats calls that listeners have already received
   local state = table.concat({ call.status or "", call.kind or "", size, endings, call.id, call.title or "" }, "\0")

@@ -395,7 +395,7 @@
 ---@field words string what would run, or the address; without control characters
 
 ---One of several shapes, as its `type` says.
----  "text": A text of a tool call, or its beginning.
+---  "text": A text of a tool call, or its beginning and its end.
 ---  "diff": A change of a file, or one hunk of it. Without texts only the operation is shown.
 ---  "terminal": A terminal in the content of a tool call.
 ---  "media": An image or a sound; `call_media` writes it to a file.
@@ -405,8 +405,11 @@
 ---@class acp.Content
 ---@field type "text"|"diff"|"terminal"|"media"|"resource"|"session"|"other"
 ---@field text? string (text, resource)
----@field lines? integer (text, diff, resource) number of lines that were cut; number of lines after this hunk that were cut
+---@field lines? integer (text, diff, terminal, resource) number of lines that were cut; number of lines after this hunk that were cut
 ---@field chars? integer (text, resource) number of characters that were cut
+---@field tail? string (text, terminal, resource) the last lines, after those that were cut; the last lines of the text, after those that were cut
+---@field exit_code? integer (text, terminal) of the command that printed it, if not 0
+---@field signal? string (text, terminal)
 ---@field path? string (diff)
 ---@field new_text? string (diff)
 ---@field old_text? string (diff) nil: the file is new, or there is no text to show
@@ -417,9 +420,7 @@
 ---@field terminal_id? string (terminal) the agent's
 ---@field command? string (terminal)
 ---@field cwd? string (terminal)
----@field output? string (terminal) the end of its output, without escape codes
----@field exit_code? integer (terminal)
----@field signal? string (terminal)
+---@field output? string (terminal) its output or the beginning of it, without escape codes
 ---@field number? integer (terminal) for `terminal_open`, unique in the session; 0: it cannot be opened
 ---@field kind? "audio"|"image" (media)
 ---@field mime_type? string (media, resource)

@@ -13,9 +13,9 @@ from acp_nvim.acp.diff import from_texts
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import ToolCallPatch
 from acp_nvim.acp.updates import MessageChunk, ToolCallChanged
+from acp_nvim.limits import FIRST_LINES, LAST_LINES
 from acp_nvim.session.transcript.blocks import parent_of
 from acp_nvim.session.transcript.transcript import Transcript
-from acp_nvim.session.transcript.truncation import CALL_TEXT_LINES
 from acp_nvim.ui import events
 from acp_nvim.ui.events import CallDetails, CallMedia
 from tests.core.session.host import Host
@@ -143,7 +143,8 @@ async def test_all_of_it_is_told_when_it_is_asked_for(host: Host) -> None:
     await host.turn()
     text, *_diffs = host.of(events.ToolCall)[-1].call.content
     assert isinstance(text, events.TextItem)
-    assert (text.text.count("\n"), text.lines) == (CALL_TEXT_LINES, 1000 - CALL_TEXT_LINES)
+    assert (text.text.count("\n"), text.lines) == (FIRST_LINES, 1000 - FIRST_LINES - LAST_LINES)
+    assert text.tail.split("\n") == [f"line {n}" for n in range(1000 - LAST_LINES, 1000)]
     host.app.receive("call_details", {"session": 1, "block": 2})
     [details] = host.of(CallDetails)
     assert (details.block, details.raw_output) == (2, '[\n  "x"\n]')

@@ -14,6 +14,7 @@ from acp_nvim.session.transcript.truncation import (
     CutHunk,
     TextLimits,
     beginning,
+    cut,
     hunks,
 )
 
@@ -42,6 +43,51 @@ def test_nothing_is_lost_of_the_count(text: str, lines: int, chars: int) -> None
     assert len(told.splitlines()) <= lines
     assert len(told) <= chars
     assert rest_lines == len(text[len(told) :].removesuffix("\n").split("\n")) * bool(rest_chars)
+
+
+LIMITS = TextLimits(21, 400, first=8, last=12)
+
+
+def numbered(start: int, end: int) -> str:
+    """These lines."""
+    return "\n".join(map(str, range(start, end)))
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (numbered(0, 21), (numbered(0, 21), 0, 0, "")),
+        (numbered(0, 22), (numbered(0, 8) + "\n", 2, 4, numbered(10, 22))),
+        (numbered(0, 100) + "\n\n\n", (numbered(0, 8) + "\n", 80, 238, numbered(88, 100))),
+        ("a" * 1000, ("a" * 400, 1, 600, "")),
+        ("a\nb" + "\n" * 30, ("a\nb", 0, 0, "")),
+        ("a\n" + "b" * 1000, ("a\n" + "b" * 398, 1, 602, "")),
+        ("a" * 1000 + "\nb\nc", ("a" * 200, 1, 801, "b\nc")),
+    ],
+)
+def test_of_a_long_text_both_ends_are_told(text: str, told: tuple[str, int, int, str]) -> None:
+    head, rest, chars, tail = cut(text, LIMITS)
+    assert (head.rstrip("\n"), rest, chars, tail) == (told[0].rstrip("\n"), *told[1:])
+
+
+@given(st.lists(st.text("ab", max_size=15), max_size=60))
+def test_both_ends_and_the_lines_between_are_all(rows: list[str]) -> None:
+    text = "\n".join(rows)
+    head, rest, chars, tail = cut(text, LIMITS)
+    rows = text.rstrip("\n").split("\n")
+    if len(rows) <= 21:
+        assert (head.rstrip("\n"), rest, chars, tail) == (text.rstrip("\n"), 0, 0, "")
+    else:
+        assert (head.split("\n")[:-1], rest, tail.split("\n")) == (rows[:8], len(rows) - 20, rows[-12:])
+
+
+@given(st.lists(st.text("ab\n", max_size=300), max_size=40))
+def test_both_ends_are_short_however_long_the_lines_are(rows: list[str]) -> None:
+    text = "\n".join(rows)
+    head, rest, _, tail = cut(text, LIMITS)
+    assert len(head) + len(tail) <= LIMITS.chars + LIMITS.last * len(" … 300 more characters")
+    assert len(f"{head}{tail}".rstrip("\n").split("\n")) <= LIMITS.lines
+    assert text.startswith(head) or rest == 0
 
 
 def lines(count: int) -> list[str]:

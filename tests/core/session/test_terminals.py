@@ -322,7 +322,9 @@ prompt.ask_terminal("wait_for_exit", terminal)
 """,
     )
     await host.turn()
-    assert shown(host)[0].output.endswith("\n399999\n400000\nend")
+    [flood] = shown(host)
+    assert (flood.output, flood.lines) == ("\n".join(map(str, range(1, 9))), 400_001 - 20)
+    assert flood.tail.endswith("\n399999\n400000\nend")
     assert len(host.of(events.ToolCall)) <= 4
 
 

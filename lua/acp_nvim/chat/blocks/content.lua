@@ -18,17 +18,41 @@ local function format_size(size)
   return size < 1e6 and ("%.0f kB"):format(size / 1000) or ("%.1f MB"):format(size / 1e6)
 end
 
+---Adds a text of a plan or of a request.
 ---@param most integer lines
----@param hidden? integer number of lines that `text` does not contain
----@param chars? integer number of characters in these
-function M.add_text(out, text, most, hidden, chars)
-  if not (text or ""):find("%S") then
+function M.add_text(out, text, most)
+  if (text or ""):find("%S") then
+    out:add_text(text, most, INDENT)
+  end
+end
+
+---Adds a text that the host may have cut: its beginning and its end, or as much of it as a request shows.
+---@param item { text?: string, lines?: integer, chars?: integer, tail?: string }
+---@param most integer lines of a text in a request
+local function add_cut(out, item, most)
+  local text, hidden = item.text or "", item.lines or 0
+  if not (text .. (item.tail or "")):find("%S") then
     return
   end
-  local is_one_line = hidden == 1 and (chars or 0) > out.bytes and not text:find("\n", 1, true)
-  out:add_text(text --[[@as string]], most, INDENT, is_one_line and 0 or hidden)
+  local is_one_line = hidden == 1 and (item.chars or 0) > out.bytes and not text:find("\n", 1, true)
+  hidden = is_one_line and 0 or hidden
+  if out.reveals then
+    out:add_text(text, most, INDENT, hidden)
+  else
+    out:add_output(text, INDENT, hidden, item.tail)
+  end
   if is_one_line then -- the rest of one long line
-    out:add_whole(("… %s more%s"):format(format_size(chars --[[@as integer]]), out.more), "AcpToolDetail")
+    out:add_whole(("… %s more%s"):format(format_size(item.chars), out.more), "AcpToolDetail")
+  end
+end
+
+---Adds how a command has ended, unless it has succeeded.
+---@param item { exit_code?: integer, signal?: string }
+local function add_ending(out, item)
+  if item.signal and item.signal ~= "" then
+    out:add({ INDENT, { "killed by " .. Lines.one_line(item.signal), "AcpStatusFailed" } })
+  elseif item.exit_code and item.exit_code ~= 0 then
+    out:add({ INDENT, { "exit " .. Lines.one_line(item.exit_code), "AcpStatusFailed" } })
   end
 end
 
@@ -48,7 +72,7 @@ local function add_resource(out, item, cwd, most)
     { #about > 0 and ("  (%s)"):format(table.concat(about, ", ")) or "", "AcpToolDetail" },
   })
   M.add_text(out, item.description, most)
-  M.add_text(out, item.text, most, item.lines, item.chars)
+  add_cut(out, item, most)
 end
 
 local function add_command(out, item, cwd)
@@ -66,18 +90,19 @@ local function add_command(out, item, cwd)
   end
 end
 
----Adds a terminal's command, the end of its output, and its exit status.
+---Adds a terminal's command, its output, and its exit status.
 local function add_terminal(out, item, cwd)
   local first = #out.lines
   add_command(out, item, cwd)
-  if (item.output or ""):find("[^\r\n]") then
-    out:add_end(item.output, limits.output_lines, INDENT)
+  local output = item.output or ""
+  if (output .. (item.tail or "")):find("[^\r\n]") then
+    if out.reveals then
+      out:add_end(output, limits.output_lines, INDENT)
+    else
+      out:add_output(output, INDENT, item.lines, item.tail)
+    end
   end
-  if item.signal and item.signal ~= "" then
-    out:add({ INDENT, { "killed by " .. Lines.one_line(item.signal), "AcpStatusFailed" } })
-  elseif item.exit_code and item.exit_code ~= 0 then
-    out:add({ INDENT, { "exit " .. Lines.one_line(item.exit_code), "AcpStatusFailed" } })
-  end
+  add_ending(out, item)
   if item.number then
     table.insert(out.ranges, { first, #out.lines - 1, { terminal = item.number, words = item.command } })
   end
@@ -86,7 +111,8 @@ end
 ---@type table<string, fun(out: acp.Lines, item: acp.Content, cwd: string?, most: integer)>
 local ADD = {
   text = function(out, item, _, most)
-    M.add_text(out, item.text, most, item.lines, item.chars)
+    add_cut(out, item, most)
+    add_ending(out, item)
   end,
   terminal = add_terminal,
   media = function(out, item)

@@ -98,9 +98,10 @@ function Lines:add_whole(line, group, most)
 end
 
 ---Adds a line that counts lines left out.
----@param above? boolean they are above it
-function Lines:add_count(count, above)
-  local words = ("… %d more line%s%s"):format(count, count == 1 and "" or "s", above and " above" or "")
+---@param where? string "above" it, or "between" the lines around it
+function Lines:add_count(count, where)
+  local form = where == "between" and "… %d line%s …" or "… %d more line%s"
+  local words = form:format(count, count == 1 and "" or "s") .. (where == "above" and " above" or "")
   local row = #self.lines
   self.lines[row + 1] = words .. characters.text(self.more)
   self.highlights[#self.highlights + 1] = { row = row, from = 0, to = -1, group = "AcpToolDetail" }
@@ -231,6 +232,37 @@ function Lines:add_text(text, most, indent, hidden)
   end
 end
 
+---@return integer first byte of that line
+local function start_of(text, line)
+  local at = 1
+  for _ = 2, line do
+    at = text:find("\n", at, true) + 1
+  end
+  return at
+end
+
+---Adds an output: its beginning, a line that counts what the host has left out, and its end.
+---@param hidden? integer number of lines left out
+---@param tail? string
+function Lines:add_output(text, indent, hidden, tail)
+  local most, first = limits.output_lines, limits.output_first
+  local count = count_lines(text, 1, last_byte(text))
+  hidden, tail = hidden or 0, tail or ""
+  if hidden == 0 and tail == "" and count > most + 1 then
+    hidden, tail = count - most, text:sub(start_of(text, count - most + first + 1))
+    count = first
+  end
+  if text ~= "" then
+    self:add_lines(text, indent, count)
+  end
+  if hidden > 0 then
+    self:add_count(hidden, tail ~= "" and "between" or nil)
+  end
+  if tail ~= "" then
+    self:add_lines(tail, indent, count_lines(tail, 1, last_byte(tail)))
+  end
+end
+
 ---Adds the end of a text, at most `most` lines, below a line that counts the rest.
 function Lines:add_end(text, most, indent)
   local count = count_lines(text, 1, last_byte(text))
@@ -238,12 +270,8 @@ function Lines:add_end(text, most, indent)
     self:add_lines(text, indent, count)
     return
   end
-  self:add_count(count - most, true)
-  local at = 1
-  for _ = 1, count - most do
-    at = text:find("\n", at, true) + 1
-  end
-  self:add_lines(text:sub(at), indent, most)
+  self:add_count(count - most, "above")
+  self:add_lines(text:sub(start_of(text, count - most + 1)), indent, most)
 end
 
 ---@return acp.Rendered

@@ -74,10 +74,17 @@ local function diff_of(item)
   return vim.diff(old, new, { ctxlen = 3 }) --[[@as string]]
 end
 
+local function add_ending(out, item)
+  if item.signal or item.exit_code then
+    out:add(item.signal and "killed by " .. item.signal or "exit " .. item.exit_code)
+  end
+end
+
 ---@type table<string, fun(out: acp.DetailLines, item: acp.Content)>
 local ADD = {
   text = function(out, item)
     out:add(item.text)
+    add_ending(out, item)
   end,
   diff = function(out, item)
     local from = item.old_path and ("%s -> "):format(item.old_path) or ""
@@ -88,10 +95,9 @@ local ADD = {
     out:code("diff", diff_of(item))
   end,
   terminal = function(out, item)
-    local ending = item.signal and "killed by " .. item.signal or item.exit_code and "exit " .. item.exit_code or ""
     out:add(("$ %s"):format(item.command or item.terminal_id), "AcpToolTitle")
     out:code("", item.output or "")
-    out:add(ending)
+    add_ending(out, item)
   end,
   media = function(out, item)
     out:add(("%s (%s, %d bytes) %s"):format(item.kind, item.mime_type, item.size, item.uri or ""))
