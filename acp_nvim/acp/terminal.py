@@ -10,7 +10,7 @@ from msgspec import UNSET, UnsetType
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import FIRST_LINES, LAST_LINES, TERMINAL_BYTES, TERMINAL_LINE_BYTES, TERMINAL_LINES
 from acp_nvim.terminals.output_tail import PlainText, start_of_last
-from acp_nvim.terminals.screen import Ends, Screen
+from acp_nvim.terminals.screen import BEGUN_CHARS, ENDED_CHARS, PRINTED_CHARS, Ends, Screen
 
 _CONTROLS = pattern(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -138,10 +138,15 @@ class Terminal:
 
     def _catch_up(self) -> None:
         """Print on the screen what it has not got yet."""
-        ended = self.exit is not None
-        data = bytes(memoryview(self._output)[self._fed - self.dropped :])
-        self._fed += len(data)
-        self._screen.feed(self._decoder.decode(data, final=ended))
+        ended, start = self.exit is not None, self._fed - self.dropped
+        self._fed = self.dropped + len(self._output)
+        if len(self._output) - start > PRINTED_CHARS:  # as `Screen.feed` does, without decoding what is left out
+            begun = start + BEGUN_CHARS
+            self._screen.feed(self._decoder.decode(self._output[start:begun]))
+            start = start_of_last(self._output, ENDED_CHARS)
+            self._decoder.reset()
+            self._screen.skip(self._output.count(b"\n", begun, start))
+        self._screen.feed(self._decoder.decode(self._output[start:], final=ended))
         if ended:
             self._screen.finish()
 

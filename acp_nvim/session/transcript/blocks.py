@@ -27,7 +27,7 @@ OLD_PLACES: Final = 10
 
 NONE_REPORTED: Final[frozenset[str]] = frozenset()
 NO_TERMINALS: Final[Mapping[str, Terminal]] = {}
-NO_SCREENS: Final[Mapping[int, tuple[str, Screen]]] = {}
+NO_SCREENS: Final[Mapping[int, tuple[str, Screen | None]]] = {}
 """Shared by all calls: an empty set takes 200 bytes, a dictionary 64."""
 PARENTS = ("parentToolUseId", "parentToolCallId", "parent_tool_use_id", "parent_tool_call_id")
 """Names of the member with the id of the parent call."""
@@ -89,7 +89,7 @@ class CallBlock:
         """Bytes that it takes in the editor."""
         self._checked: tuple[tuple[Diff, Diff], ...] = ()
         self._cut: tuple[tuple[Diff, list[DiffItem]], ...] = ()
-        self._screens: Mapping[int, tuple[str, Screen]] = NO_SCREENS
+        self._screens: Mapping[int, tuple[str, Screen | None]] = NO_SCREENS
         self._started = now
         self._ended: float | None = None
 
@@ -149,21 +149,21 @@ class CallBlock:
     def printed(self, place: int, text: str) -> Ends | None:
         """Return the text at that place as a terminal shows it; None if it shows the text unchanged.
 
-        Of a text that has grown, only what is new is printed, on the screen of the last time.
+        Of a text that has grown, only what is new is looked at, and printed on the screen of the last time.
         """
         before, screen = self._screens.get(place, ("", None))
-        if screen is None and is_plain(text):
-            return None
-        if screen is None or not text.startswith(before):
+        if not text.startswith(before):
+            before, screen = "", None
+        if screen is None and not is_plain(text[len(before) :]):
             before, screen = "", Screen(FIRST_LINES)
-        screen.feed(text[len(before) :])
-        others = {other: one for other, one in self._screens.items() if other != place}
-        if self.call.finished:
+        if screen is not None:
+            screen.feed(text[len(before) :])
+        self._screens = {other: one for other, one in self._screens.items() if other != place} or NO_SCREENS
+        if not self.call.finished:
+            self._screens = {**self._screens, place: (text, screen)}
+        elif screen is not None:
             screen.finish()
-            self._screens = others or NO_SCREENS
-        else:
-            self._screens = {**others, place: (text, screen)}
-        return screen.ends(LAST_LINES)
+        return None if screen is None else screen.ends(LAST_LINES)
 
     def forget_cut(self) -> None:
         """Forget what `cut_diff` and `printed` keep, as the call hardly changes any more."""
