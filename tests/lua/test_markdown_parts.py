@@ -186,3 +186,18 @@ def test_nothing_breaks_it_and_all_is_within_its_line(shared, lines):
     for words, group, conceal in found(shared, "\n".join(lines)):
         assert words or not group  # behind a rule virtual text goes on to the edge: it colours nothing
         assert conceal is False or len(conceal) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "is_valid"),
+    [
+        ("abc", True),
+        ("é日本👩‍👩‍👧", True),
+        ("\U0010ffff", True),
+        ("", True),
+        ("a\udcff", False),
+        ("日\udce6\udc97", False),
+    ],
+)
+def test_which_code_and_tables_are_read_as_they_are(shared, text, is_valid):
+    assert shared.lua('return require("acp_nvim.chat.blocks.characters").is_valid(...)', text) is is_valid

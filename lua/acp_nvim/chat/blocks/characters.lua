@@ -78,6 +78,13 @@ function M.is_plain(text)
   return true
 end
 
+---@return boolean the text is UTF-8
+function M.is_valid(text)
+  -- from UTF-8 to UTF-8, iconv does nothing and returns nil
+  local wide = text:find("[\128-\255]") and vim.iconv(text, "utf-8", "utf-16le")
+  return not wide or vim.iconv(wide, "utf-16le", "utf-8") == text
+end
+
 ---@return boolean everything in the text is visible, and on one line
 function M.is_visible(text)
   return M.text(text) == text and not text:find("%c")

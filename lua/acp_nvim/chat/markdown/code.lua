@@ -1,6 +1,7 @@
 -- Highlights a segment of fenced code with the tree-sitter parser of its language, if there is one.
 require("acp_nvim.chat.markdown.interpreted")()
 
+local characters = require("acp_nvim.chat.blocks.characters")
 local names = require("acp_nvim.names")
 local limits = require("acp_nvim.limits")
 local spans = require("acp_nvim.chat.markdown.spans")
@@ -121,7 +122,7 @@ end
 
 ---Replaces bytes that are not UTF-8, for which grammars take long; keeps the length.
 local function valid(code)
-  if code:find("[\128-\255]") and vim.iconv(code, "utf-8", "utf-8") ~= code then
+  if not characters.is_valid(code) then
     code = code:gsub("[\128-\255]", "?")
   end
   return code
