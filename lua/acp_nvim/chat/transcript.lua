@@ -91,6 +91,7 @@ function M.reset(session)
   local transcript = opened(session)
   if transcript then
     decoration.strip_all(transcript.bufnr)
+    paint.clear_tables(transcript.bufnr)
     block_rows.forget(transcript.bufnr)
     api.nvim_buf_set_lines(transcript.bufnr, 0, -1, true, {})
     transcript.blocks, transcript.order, transcript.changed = {}, {}, {}
@@ -127,7 +128,9 @@ end
 
 ---@param lines string[] appended to its text
 local function feed(transcript, block, lines)
+  local was_table = block.cut.table
   cut.feed(block.cut, lines)
+  paint.grows(transcript, lines, was_table or block.cut.table)
   transcript.long = transcript.long or block.cut.long
 end
 
@@ -180,6 +183,9 @@ local function rewrite(transcript, block, lines)
   local first = block_rows.first(transcript, block)
   local old = api.nvim_buf_get_lines(transcript.bufnr, first, block_rows.after(transcript, block), true)
   decoration.strip(transcript.bufnr, first, first + #old)
+  if block.cut then
+    paint.strip_tables(transcript.bufnr, first, first + #old)
+  end
   change_lines(transcript.bufnr, first, old, lines)
   transcript.changed[block] = true
   return first

@@ -1,4 +1,4 @@
--- Highlights the markdown on the screen, in a decoration provider with ephemeral extmarks.
+-- Draws the markdown on the screen, in a decoration provider with ephemeral extmarks.
 require("acp_nvim.chat.markdown.interpreted")()
 
 local block_rows = require("acp_nvim.chat.transcript.block_rows")
@@ -8,6 +8,8 @@ local budget = require("acp_nvim.chat.markdown.parse_budget")
 local cut = require("acp_nvim.chat.markdown.cut")
 local log = require("acp_nvim.log")
 local spans = require("acp_nvim.chat.markdown.spans")
+local table_marks = require("acp_nvim.chat.markdown.table_marks")
+local tables = require("acp_nvim.chat.markdown.tables")
 
 local M = {}
 
@@ -34,13 +36,16 @@ local late = {} ---@type table<integer, true> buffers with segments that missed 
 
 function M.attach(transcript)
   by_buffer[transcript.bufnr] = transcript
+  tables.attach(transcript)
 end
 
 ---Notes that text has arrived.
 M.streaming = budget.streaming
+M.grows, M.strip_tables, M.clear_tables = tables.grows, table_marks.strip, table_marks.clear
 
 function M.detach(bufnr)
   by_buffer[bufnr] = nil
+  tables.detach(bufnr)
 end
 
 ---Redraws rows that are on the screen.
@@ -146,6 +151,7 @@ local function on_win(_, win, bufnr, top, bottom)
     end
   end
   colours.seen(visible)
+  table_marks.seen(win, bufnr, top, bottom)
   for _, painted in ipairs(visible) do
     if painted.segment.rows and not painted.segment.fresh then
       refresh(painted) -- also for lines that are not redrawn
@@ -181,7 +187,7 @@ local function highlight_line(bufnr, row, options)
   api.nvim_buf_set_extmark(bufnr, NAMESPACE, row, 0, options)
 end
 
-local function on_line(_, _, bufnr, row)
+local function on_line(_, win, bufnr, row)
   local painted = painted_at(row)
   if not painted then
     return
@@ -198,6 +204,9 @@ local function on_line(_, _, bufnr, row)
   end
   if painted.block.kind == "thought" then
     highlight_line(bufnr, row, THOUGHT)
+  end
+  if table_marks.cover(win, bufnr, row) then
+    return
   end
   local found = segment.rows and segment.rows[row - painted.first + 1]
   for index = 1, found and #found or 0 do

@@ -4,10 +4,10 @@ require("acp_nvim.chat.markdown.interpreted")()
 local inline = require("acp_nvim.chat.markdown.inline")
 local limits = require("acp_nvim.limits")
 local spans = require("acp_nvim.chat.markdown.spans")
+local table_rows = require("acp_nvim.chat.markdown.table_rows")
 
 -- Marks of emphasis, code and links read in a segment: twenty lines full of them, within a few milliseconds
 local INLINE_MARKS = 300
-local TABLE_CELLS = 100 -- of one row of a table
 local DEPTH = 12 -- of nested quotes and lists: deeper marks are shown as text
 local LIST = "@markup.list.markdown"
 local QUOTE = "@markup.quote.markdown"
@@ -33,6 +33,7 @@ local TASKS = {
 ---@field budget acp.InlineBudget
 ---@field list boolean a list may continue
 ---@field table boolean a table may continue
+---@field table_columns? integer cells of its header, if it is in this segment
 ---@field blank boolean the last line was blank
 local Structure = {}
 Structure.__index = Structure
@@ -156,11 +157,6 @@ function Structure:rule()
   return true
 end
 
----Whether a line is the delimiter below a table's header.
-local function is_delimiter(line)
-  return line:find("|", 1, true) ~= nil and line:find("^[%s>]*|?%s*:?%-+:?%s*[|:%-%s]*$") ~= nil
-end
-
 ---Highlights a cell without concealing marks, which would break the alignment of the columns.
 ---@param from integer byte
 ---@param to integer byte
@@ -173,24 +169,15 @@ function Structure:cell(from, to)
 end
 
 function Structure:cells(header)
-  local line, from, cells = self.line, self.at, 0
-  while from and cells < TABLE_CELLS do
-    cells = cells + 1
-    local bar = line:find("|", from, true)
-    while bar and line:byte(bar - 1) == 92 do -- escaped as `\|`
-      bar = line:find("|", bar + 1, true)
+  local cells, bars = table_rows.cells(self.line, self.at, self.table_columns)
+  for _, cell in ipairs(cells) do
+    if header then
+      self:add(cell[1] - 1, cell[2], TABLE_HEADER, nil, 95)
     end
-    local to = (bar or #line + 1) - 1
-    if to >= from then
-      if header then
-        self:add(from - 1, to, TABLE_HEADER, nil, 95)
-      end
-      self:cell(from, to)
-    end
-    if bar then
-      self:add(bar - 1, bar, RULE, "│")
-    end
-    from = bar and bar + 1
+    self:cell(cell[1], cell[2])
+  end
+  for _, bar in ipairs(bars) do
+    self:add(bar - 1, bar, RULE, "│")
   end
 end
 
@@ -200,13 +187,16 @@ function Structure:in_table()
   if not line:find("|", at, true) then
     return false
   end
-  local header = not self.table and self.next_line ~= nil and is_delimiter(self.next_line)
+  local header = not self.table and self.next_line ~= nil and table_rows.is_delimiter(self.next_line)
   if not header and not self.table then
     return false
   end
   self:end_paragraph()
+  if header then
+    self.table_columns = #table_rows.cells(self.next_line, self.next_line:match("^[%s>]*()"))
+  end
   self.table = true
-  if not is_delimiter(line:sub(at)) then
+  if not table_rows.is_delimiter(line:sub(at)) then
     self:cells(header)
     return true
   end
