@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+from urllib.parse import quote
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -74,5 +76,74 @@ def test_no_text_of_an_agent_raises_or_opens_anything_else(tmp_path) -> None:
                 assert address.isprintable(), address
 
         check()
+    finally:
+        editor.close()
+
+
+NAMES = (
+    st.lists(st.sampled_from([*"ab1.-_ %#:[]()é文&=@~+", "%20", "%4", ":5", "#L5", "(2)"]), min_size=1, max_size=12)
+    .map("".join)
+    .filter(lambda name: name.strip(" .") == name and not name.startswith("~"))
+)
+PLAIN_NAMES = st.builds(
+    lambda first, middle, last: first + "".join(middle) + last,
+    st.sampled_from("ab1é文"),
+    st.lists(st.sampled_from([*"ab1.-_é文", ".py"]), max_size=8),
+    st.sampled_from("ab1é文"),
+)
+LINES = st.sampled_from([
+    (":5", 5, None), (":5:3", 5, 3), (":L5", 5, None), ("#L5", 5, None), ("#L5-L9", 5, None), ("#5", 5, None),
+    (":5-9", 5, None), ("(5,3)", 5, 3), ("", None, None),
+])  # fmt: skip
+AFTER = st.sampled_from([("", None), (" (line 5)", 5), (", line 5", 5), (" (lines 5-9)", 5)])
+
+
+def escaped(name: str) -> str:
+    return re.sub(r"([\\()\[\]<>])", r"\\\1", name)
+
+
+def test_every_way_to_write_a_link_leads_to_its_file_and_line(tmp_path) -> None:
+    editor = LuaEditor(tmp_path)
+    find = 'return require("acp_nvim.chat.targets.written").target(...) or false'
+
+    def check(name: str, link: str, part: str, line: int | None, col: int | None) -> None:
+        path = editor.project / name
+        path.write_text("")
+        try:
+            text = f"see {link} and more"
+            found = editor.lua(find, text, len(text[: text.index(part, 4)].encode()), str(editor.project))
+        finally:
+            path.unlink()
+        assert found, link
+        assert (found["path"], found.get("line"), found.get("col")) == (str(path), line, col), link
+
+    @given(NAMES, LINES, AFTER)
+    @settings(max_examples=examples(60))
+    def links(name: str, place: tuple[str, int | None, int | None], after: tuple[str, int | None]) -> None:
+        written, line, col = place
+        behind, later = after if line is None else ("", None)
+        quoted = quote(name)
+        check(name, f"[word]({quoted}{written}){behind}", "word", line or later, col)
+        check(name, f"[word]({quoted}{written}){behind}", quoted[:1], line or later, col)
+        check(name, f'[word]({quoted}{written} "a title"){behind}', "word", line or later, col)
+        check(name, f"[word](<{escaped(name)}{written}>){behind}", "word", line or later, col)
+        check(name, f"`{name}{written}`{behind}", name[:1], line or later, col)
+        check(name, f'"{name}{written}"{behind}', name[:1], line or later, col)
+        if " " not in name:
+            check(name, f"[word]({escaped(name)}{written}){behind}", "word", line or later, col)
+
+    @given(PLAIN_NAMES, LINES, AFTER)
+    @settings(max_examples=examples(30))
+    def words(name: str, place: tuple[str, int | None, int | None], after: tuple[str, int | None]) -> None:
+        written, line, col = place
+        behind, later = after if line is None else ("", None)
+        for link in (f"{name}{written}", f"@{name}{written}", f"({name}{written})", f"**{name}{written}**",
+                     f"（{name}{written}）", f"file://{quote(str(editor.project / name))}{written}"):  # fmt: skip
+            at = quote(name) if link.startswith("file:") else name
+            check(name, f"{link}{behind}", at, line or later, col)
+
+    try:
+        links()
+        words()
     finally:
         editor.close()

@@ -93,7 +93,7 @@ def test_urls_are_the_system_s(chat):
     assert chat.opened() == ["https://example.org/a?b=c", "http://example.org/x"]
 
 
-@pytest.mark.parametrize("text", ["nothing here", "src/none.py", "https://", "a:b:c"])
+@pytest.mark.parametrize("text", ["nothing here", "and/or", "https://", "a:b:c"])
 def test_what_is_no_file_does_nothing_but_what_the_key_does(chat, text):
     chat.apply(append(1, 1, f"{text}\nmore"))
     chat.press("<CR>", 2)
@@ -305,3 +305,69 @@ def test_only_the_home_directory_is_expanded(chat):
         chat.press("gf", line)
         places.append(chat.place()[0])
     assert places == ["~x.py", "$HOME.py", "~root", str(chat.editor.places.home / "own.py")]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "part", "line", "col"),
+    [
+        ("src/My File.md", "see [My](src/My%20File.md:5).", "My", 5, 1),
+        ("src/My File.md", "see [My](<src/My File.md:5>).", "My", 5, 1),
+        ("src/My File.md", "see [My](src/My File.md#L5).", "My", 5, 1),
+        ("src/My File.md", "`src/My File.md:5:2`", "File", 5, 2),
+        ("100%.txt", "100%25.txt", "25", 1, 1),
+        ("100%25.txt", "100%25.txt:3", "25", 3, 1),
+        ("c#d.py", "c%23d.py#L5", "c", 5, 1),
+        ("c#d.py", "[x](c%23d.py#L5-L9)", "x", 5, 1),
+        ("c#20", "c#20", "c", 1, 1),
+        ("src/a.py", "src/a.py:L34", "a.py", 34, 1),
+        ("src/a.py", "src/a.py#L5-L9", "a.py", 5, 1),
+        ("src/a.py", "src/a.py#L5C2-L9C1", "a.py", 5, 2),
+        ("src/a.py", "[l](src/a.py#20)", "l", 20, 1),
+        ("src/a.py", "@src/a.py:24", "a.py", 24, 1),
+        ("src/a.py", "see src/a.py (line 20) there", "a.py", 20, 1),
+        ("src/a.py", "see src/a.py (line 20) there", "20", 20, 1),
+        ("src/a.py", "see src/a.py, line 20.", "a.py", 20, 1),
+        ("src/a.py", "see `src/a.py` (lines 20-25)", "a.py", 20, 1),
+        ("src/a.py", "see **[a](src/a.py)** (line 20)", "a]", 20, 1),
+        ("src/a.py", "src/a.py:9–12", "a.py", 9, 1),
+        ("src/a.py", '[l](src/a.py:7 "a title (with)")', "l", 7, 1),
+        ("src/a.py", "[l [m] n](src/a.py:7 'a title')", "n", 7, 1),
+        ("a(1).md", "[l](a(1).md:2)", "l", 2, 1),
+        ("a(1).md", r"[l](a\(1\).md:2) (and more)", "l", 2, 1),
+        ("a)1.md", r"[l](a\)1.md:2)", "l", 2, 1),
+        ("a[1].md", "[l](a[1].md#L2)", "l", 2, 1),
+        ("a>b.md", r"[l](<a\>b.md>)", "l", 1, 1),
+        ("a&b.md", "[l](a&amp;b.md)", "l", 1, 1),
+        ("src/a.py", "[![pic](x.png)](src/a.py:3)", "src", 3, 1),
+        ("src/a.py", "请看src/a.py:24这一行", "a.py", 24, 1),
+        ("src/a.py", "（src/a.py:24）。", "a.py", 24, 1),
+        ("文件.py", "打开文件.py:5吧", "件", 5, 1),
+        ("文件.py", "[x](%E6%96%87%E4%BB%B6.py:5)", "x", 5, 1),
+        ("b:5", "b:5:7", "b", 7, 1),
+    ],
+)  # fmt: skip
+def test_where_links_and_names_lead(chat, name, text, part, line, col):
+    (chat.cwd / name).parent.mkdir(exist_ok=True)
+    (chat.cwd / name).write_text("".join(f"line {n}\n" for n in range(1, 51)))
+    chat.apply(append(1, 1, f"one\n{text}"))
+    chat.press("<CR>", 3, len(text[: text.index(part)].encode()) + 1)
+    assert chat.place() == (name, line, col)
+
+
+@pytest.mark.parametrize("key", ["gf", "<CR>"])
+@pytest.mark.parametrize(
+    ("text", "part", "missing"),
+    [
+        ("see [it](src/none.py#L5)", "it", "src/none.py#L5"),
+        ("see [it](My%20File.md)", "it", "My%20File.md"),
+        ("see [it](#section)", "it", "#section"),
+        ("see src/none.py now", "none", "src/none.py"),
+        ("see none.py:20", "none", "none.py:20"),
+        ("`src/none.py:20`", "none", "src/none.py:20"),
+    ],
+)
+def test_a_file_that_is_not_there_is_named(chat, key, text, part, missing):
+    chat.apply(append(1, 1, f"{text}\nmore"))
+    chat.press(key, 2, text.index(part) + 1)
+    assert f"there is no file {missing} in " in chat.editor.message()
+    assert chat.editor.lua("return { vim.fn.line('.'), vim.api.nvim_get_current_win() }") == [2, chat.win]

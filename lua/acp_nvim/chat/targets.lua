@@ -1,20 +1,22 @@
 -- Opens what a line of the chat refers to: a file, URL, terminal, form, picture, checkpoint or tool call.
+local cells = require("acp_nvim.chat.cells")
 local details = require("acp_nvim.chat.targets.details")
 local external = require("acp_nvim.external")
 local forms = require("acp_nvim.forms")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local names = require("acp_nvim.names")
+local names = require("acp_nvim.names")
 local open = require("acp_nvim.review.open")
+local places = require("acp_nvim.chat.targets.places")
 local requests = require("acp_nvim.host.requests")
 local restore = require("acp_nvim.review.restore")
 local terminals = require("acp_nvim.terminals")
 local transcript = require("acp_nvim.chat.transcript")
 local windows = require("acp_nvim.windows.open")
+local written = require("acp_nvim.chat.targets.written")
 
 local M = {}
-
-local FILE = "^[fF][iI][lL][eE]:/"
 
 ---@type fun(key: integer)
 local open_subagent
@@ -22,130 +24,6 @@ local open_subagent
 ---@param open fun(key: integer) opens the chat of a subagent, by the key of its session
 function M.set_open_subagent(open)
   open_subagent = open
-end
-
----@param pattern string with one or two captures
----@param col integer byte, 0-based
----@return string? capture of the match that contains the column
----@return string? second capture
-local function match_at(line, pattern, col)
-  local at = 1
-  while true do
-    local first, last, found, second = line:find(pattern, at)
-    if not first or first > col + 1 then
-      return nil
-    elseif last > col then
-      return found, second
-    end
-    at = last + 1
-  end
-end
-
----@param col integer byte, 0-based
----@return string[] possible targets, the most likely first
----@return string? shown text of the markdown link that is the first of them
-local function candidates(line, col)
-  local word = match_at(line, "([^%s\"'`<>|]+)", col)
-  local inner = word and word:match("^[%(%[{*]*(.-)[%)%]},;:%.!?*]*$")
-  local shown, linked = match_at(line, "!?%[([^%]]*)%]%(<?([^%)>]+)>?%)", col)
-  local whole = { linked and linked:gsub('%s+".*$', "") } ---@type string[]
-  for _, pattern in ipairs({ "`([^`]+)`", '"([^"]+)"', "'([^']+)'", "<([^>]+)>" }) do
-    whole[#whole + 1] = match_at(line, pattern, col)
-  end
-  whole[#whole + 1] = word and word:match("^[%(%[{]*(.*)$")
-  whole[#whole + 1] = inner
-  whole[#whole + 1] = inner and inner:match("=(.+)$")
-  return whole, shown
-end
-
----@return string path
----@return integer? line 1-based
----@return integer? col 1-based
-local function apart(text)
-  for _, pattern in ipairs({
-    "^(.-):(%d+):(%d+)",
-    "^(.-):(%d+)%-%d+$",
-    "^(.-):(%d+)",
-    "^(.-)#L(%d+)",
-    "^(.-)%((%d+),%s*(%d+)%)",
-    "^(.-)%((%d+)%)",
-  }) do
-    local path, line, col = text:match(pattern)
-    if path and path ~= "" then
-      return path, tonumber(line), tonumber(col)
-    end
-  end
-  return (text:gsub("[:,;.]+$", "")), nil, nil
-end
-
----@return string? absolute nil when it does not exist
-local function existing(path, cwd)
-  if path == "" or path:find("%z") then
-    return nil
-  end
-  path = names.from_home(path)
-  local tried = { path, path:match("^[ab]/(.+)$") } -- the second is a path in a diff's header
-  for index = 1, 2 do
-    local one = tried[index]
-    local full = one and (one:sub(1, 1) == "/" and one or vim.fs.joinpath(cwd, one))
-    if full and (vim.uv.fs_stat(full) or lookup.find(full)) then
-      return full
-    end
-  end
-end
-
----@return boolean whether it is a URL other than file://
-local function is_url(text)
-  return (text:match("^%a[%w+.-]*://%S") or text:match("^[mM][aA][iI][lL][tT][oO]:%S")) and not text:match(FILE)
-    or false
-end
-
----@param uri string
----@return string path "" if the URI is of a file on another machine, or of none
-local function path_of_uri(uri)
-  local host, path = uri:match("^%a+://([^/]*)(/.*)$")
-  if not host then
-    host, path = "", uri:match("^%a+:(/.*)$")
-  end
-  local is_here = host == "" or host:lower() == "localhost"
-  return is_here and path and vim.uri_to_fname("file://" .. path) or ""
-end
-
----@return acp.Target?
-local function target_of_text(text, cwd)
-  if is_url(text) then
-    return { uri = text }
-  end
-  local path, line, col = apart(text)
-  if text:match(FILE) then
-    path = path_of_uri(path)
-  else
-    local full = existing(text, cwd)
-    if full then
-      return { path = full }
-    end
-  end
-  local full = existing(path, cwd)
-  return full and { path = full, line = line, col = col } or nil
-end
-
----Finds the file, link or URL written at a column of a line.
----@param col integer byte, 0-based
----@param cwd string base of relative paths
----@return acp.Target?
-local function target_in_line(line, col, cwd)
-  local texts, shown = candidates(line, col)
-  for index, text in ipairs(texts) do
-    text = is_url(text) and text:gsub("[,.;:!?*'\"]+$", "") or text
-    local target = target_of_text(text, cwd)
-    if target then
-      if target.path and not target.line then -- `File "x.py", line 3` in a Python traceback
-        target.line = tonumber(line:match('^",? line (%d+)', (line:find(text, 1, true) or 1) + #text))
-      end
-      target.shown = index == 1 and shown or nil
-      return target
-    end
-  end
 end
 
 ---Returns the line of the new file that a line of a diff corresponds to, counted from the hunk's header.
@@ -210,7 +88,7 @@ local function go(session, block, target)
       message.info("The host that ran this tool call has ended; its media are no longer available.")
     end
   elseif target.uri then
-    local place = target_of_text(target.uri, session.cwd)
+    local place = places.find(target.uri, session.cwd)
     if place and place.path then
       return open_file(place.path, place.line, place.col)
     end
@@ -250,6 +128,16 @@ function M.at_cursor(session)
   return block, block and block.rendered and target_at(session, block, offset), offset
 end
 
+---Says that what is written under the cursor names a file that does not exist.
+---@param missing? string
+---@return boolean done
+local function say_missing(missing, cwd)
+  if missing then
+    message.info(("there is no file %s in %s"):format(cells.plain(missing), names.below_home(cwd)))
+  end
+  return missing ~= nil
+end
+
 ---Opens the target under the cursor in a chat.
 ---@param key string that was pressed
 function M.open(session, key)
@@ -258,13 +146,15 @@ function M.open(session, key)
   if rendered and not target and block.kind == "tool_call" and offset == 0 then
     target = first_place(session, block)
   end
-  local column = vim.api.nvim_win_get_cursor(0)[2]
-  target = target or target_in_line(vim.api.nvim_get_current_line(), column, session.cwd)
+  local column, missing = vim.api.nvim_win_get_cursor(0)[2], nil
+  if not target then
+    target, missing = written.target(vim.api.nvim_get_current_line(), column, session.cwd)
+  end
   if target then
     go(session, block or {}, target)
   elseif rendered and block.kind == "tool_call" then
     details.open(session, block.id)
-  else
+  elseif not say_missing(missing, session.cwd) then
     no_target(key)
   end
 end
@@ -272,10 +162,11 @@ end
 ---Opens the file or URL written under the cursor in a buffer that is not a chat.
 ---@param key string that was pressed
 function M.open_written(session, key)
-  local target = target_in_line(vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2], session.cwd)
+  local column = vim.api.nvim_win_get_cursor(0)[2]
+  local target, missing = written.target(vim.api.nvim_get_current_line(), column, session.cwd)
   if target then
     go(session, {}, target)
-  else
+  elseif not say_missing(missing, session.cwd) then
     no_target(key)
   end
 end
