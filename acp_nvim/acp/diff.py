@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from acp_nvim.acp.git_patch import PatchedFile, patched_files
 from acp_nvim.acp.patch_paths import NULL_FILE, patch_paths
 from acp_nvim.limits import PATCH_CHARS
 
 if TYPE_CHECKING:
-    from unidiff.patch import Hunk, PatchedFile
+    from unidiff.patch import Hunk
+
+_LEFT = "these lines of the patch belong to no change that can be read"
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -65,23 +68,20 @@ def too_large(path: str, chars: int) -> Diff:
 def from_patch(changes: Sequence[FileChange], patch: str) -> Diff:
     """Return a diff of version 2: the changes, with the hunks of a `git_patch` added to them.
 
-    A file that only the patch names becomes a change, too. A patch that cannot be parsed is shown as a text.
+    A file that only the patch names becomes a change, too. Lines that cannot be parsed are shown as a text.
     """
     if len(patch) > PATCH_CHARS:
         beginning = unread(patch[:PATCH_CHARS], f"the first {PATCH_CHARS} of {len(patch)} characters")
         return Diff((*changes, beginning), is_cut=True)
-    try:  # imported here, since it is rarely needed
-        from unidiff.errors import UnidiffParseError
-        from unidiff.patch import PatchSet
+    files = patched_files(patch)
+    try:
+        pieces = [(one, _pieces(one)) for one in files]
     except ImportError:  # the environment is older than the plugin
         return Diff((*changes, unread(patch, "the Python package unidiff is missing, see :checkhealth acp_nvim")))
-    try:
-        files = list(PatchSet(patch))
-    except UnidiffParseError as error:
-        return Diff((*changes, unread(patch, str(error))))
-    left = list(files)
-    found = (*(_with_hunks(change, left) for change in changes), *(_change(one) for one in left))
-    return Diff(found, _others(found, patch))
+    left = [(one, found) for one, found in pieces if one.names and one.left != one.lines]
+    found = (*(_with_hunks(change, left) for change in changes), *(_change(*one) for one in left))
+    texts = (unread("".join(one.left), _LEFT) for one in files if one.left)
+    return Diff((*found, *texts), _others(found, patch))
 
 
 def _others(changes: Sequence[FileChange], patch: str) -> tuple[str | None, ...]:
@@ -99,31 +99,48 @@ def unread(patch: str, why: str) -> FileChange:
     return FileChange(path="patch", operation="patch", pieces=(Piece(None, patch),), note=f"shown as it came: {why}")
 
 
-def _with_hunks(change: FileChange, files: list[PatchedFile]) -> FileChange:
+def _with_hunks(change: FileChange, files: list[tuple[PatchedFile, tuple[Piece, ...]]]) -> FileChange:
     """Return the change with its hunks, and remove these from `files`."""
-    for one in files:
-        paths = {one.source_file, one.target_file} - {NULL_FILE}
-        if change.path in paths or _git_path(one) == change.path:
-            files.remove(one)
-            patched = _change(one)
+    for at, (one, pieces) in enumerate(files):
+        if change.path in one.names or _git_path(one) == change.path:
+            del files[at]
+            patched = _change(one, pieces)
             return msgspec.structs.replace(change, pieces=patched.pieces, note=patched.note)
     return change
 
 
-def _change(one: PatchedFile) -> FileChange:
+def _change(one: PatchedFile, pieces: tuple[Piece, ...]) -> FileChange:
     return FileChange(
         path=_git_path(one),
-        operation="add" if one.is_added_file else "delete" if one.is_removed_file else "modify",
-        pieces=tuple(_piece(hunk, is_new=one.is_added_file) for hunk in one),
-        note="binary file" if one.is_binary_file else None,
+        operation="add" if one.is_new else "delete" if one.is_deleted else "modify",
+        pieces=pieces,
+        note="binary file" if one.is_binary else None,
     )
 
 
 def _git_path(one: PatchedFile) -> str:
     """Return the path without git's prefixes `a/` and `b/`."""
-    if one.target_file not in (None, NULL_FILE):
-        return str(one.target_file).removeprefix("b/")
-    return str(one.source_file).removeprefix("a/")
+    if one.new not in (None, NULL_FILE):
+        return str(one.new).removeprefix("b/")
+    return str(one.old).removeprefix("a/")
+
+
+def _pieces(one: PatchedFile) -> tuple[Piece, ...]:
+    """Return the hunks of a file; hunks that cannot be parsed are left, with the names before them."""
+    from unidiff.errors import UnidiffParseError  # imported here, since it is rarely needed
+    from unidiff.patch import PatchSet
+
+    try:
+        hunks = [hunk for file in PatchSet(f"--- a\n+++ b\n{''.join(one.hunks)}") for hunk in file]
+    except UnidiffParseError:
+        one.left = one.lines
+        return ()
+    if len(hunks) == 1 and not one.has_blobs and one.old != NULL_FILE and one.new != NULL_FILE:
+        one.is_new |= (hunks[0].source_start, hunks[0].source_length) == (0, 0)
+        one.is_deleted |= (hunks[0].target_start, hunks[0].target_length) == (0, 0)
+    if one.left and not hunks:
+        one.left = one.lines
+    return tuple(_piece(hunk, is_new=one.is_new) for hunk in hunks)
 
 
 def _piece(hunk: Hunk, is_new: bool) -> Piece:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from acp_nvim.acp.git_names import name_in_line, names_in_header, unquoted
 from acp_nvim.lazy import pattern
 
-_HUNK = pattern(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+HUNK = pattern(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _NO_PATH = pattern(
     r"index [0-9a-f]+\.\.[0-9a-f]+(?: 100[0-7]{3})?|(?:old|new|deleted file|new file) mode 100[0-7]{3}"
     r"|(?:dis)?similarity index \d+%|=+|\\ No newline at end of file|"
@@ -26,15 +27,15 @@ class PatchPath(msgspec.Struct, frozen=True):
     prefix: str = ""
 
 
-class _UnreadError(Exception):
+class UnreadError(Exception):
     """A line that a strict parser rejects; other programs may interpret it in different ways."""
 
 
 def patch_paths(text: str) -> list[PatchPath] | None:
     """Return the paths in the headers of a patch; None if any of its lines is ambiguous.
 
-    Hunks without a header name no file: the list is empty. Ambiguous are texts around a patch, quoted names, symbolic
-    links and submodules (their modes are not those of files), and hunks of another length than their headers say.
+    Hunks without a header name no file: the list is empty. Ambiguous are texts around a patch, symbolic links
+    and submodules (their modes are not those of files), and hunks of another length than their headers say.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n")]
     while lines and not lines[-1]:
@@ -47,7 +48,7 @@ def patch_paths(text: str) -> list[PatchPath] | None:
         if lines and lines[0] == "*** Begin Patch":
             return list(dict.fromkeys(_apply_patch(lines[1:])))
         return list(dict.fromkeys(_unified(lines)))
-    except _UnreadError:
+    except UnreadError:
         return None
 
 
@@ -55,7 +56,7 @@ def _apply_patch(lines: list[str]) -> Iterator[PatchPath]:
     """Yield the paths of markers; which lines may follow a marker depends on its operation."""
     body = ""
     if not lines or lines[-1] != "*** End Patch":
-        raise _UnreadError
+        raise UnreadError
     for line in lines[:-1]:
         marker = _ADDED_OR_UPDATED.fullmatch(line)
         moved = _MOVED.fullmatch(line)
@@ -67,7 +68,7 @@ def _apply_patch(lines: list[str]) -> Iterator[PatchPath]:
         elif line == "*** End of File" and "@" in body:
             continue
         elif line.lstrip().startswith("***") or (line and line[0] not in body) or (not line and "@" not in body):
-            raise _UnreadError
+            raise UnreadError
 
 
 def _unified(lines: list[str]) -> Iterator[PatchPath]:
@@ -76,13 +77,13 @@ def _unified(lines: list[str]) -> Iterator[PatchPath]:
     while at < len(lines):
         line = lines[at]
         at += 1
-        hunk = _HUNK.match(line)
+        hunk = HUNK.match(line)
         named = _NAMED.fullmatch(line)
         if hunk is not None:
-            at = _end_of_hunk(lines, at, int(hunk[1] or 1), int(hunk[2] or 1))
+            at = end_of_hunk(lines, at, int(hunk[1] or 1), int(hunk[2] or 1))
         elif line.startswith("diff --git "):
             if wants_names:
-                raise _UnreadError
+                raise UnreadError
             both = _same_name(line.removeprefix("diff --git "))
             wants_names = both is None
             yield from both or ()
@@ -90,45 +91,46 @@ def _unified(lines: list[str]) -> Iterator[PatchPath]:
             wants_names = False
             yield from _path(named[1], line)
         elif not _NO_PATH.fullmatch(line):
-            raise _UnreadError
+            raise UnreadError
     if wants_names:
-        raise _UnreadError
+        raise UnreadError
 
 
-def _end_of_hunk(lines: list[str], at: int, old: int, new: int) -> int:
+def end_of_hunk(lines: list[str], at: int, old: int, new: int) -> int:
     """Return the index of the line after a hunk that begins at `at` and has `old` and `new` lines."""
     while old > 0 or new > 0:
         if at >= len(lines):
             if old == new:  # empty lines at the end of the patch were removed
                 return at
-            raise _UnreadError
+            raise UnreadError
         kind = lines[at][:1] or " "
         if kind not in " +-\\" or (kind == "-" and old <= 0) or (kind == "+" and new <= 0):
-            raise _UnreadError
+            raise UnreadError
         old -= kind in " -"
         new -= kind in " +"
         at += 1
     if old < 0 or new < 0:
-        raise _UnreadError
+        raise UnreadError
     return at
 
 
 def _same_name(names: str) -> list[PatchPath] | None:
     """Return the path in `a/x b/x`; None if they differ, so that further lines must name both."""
-    half = (len(names) - 1) // 2
-    first, second = names[:half], names[half + 1 :]
-    if '"' in names:
-        raise _UnreadError
-    is_same = names[half : half + 1] == " " and first.startswith("a/") and second == f"b/{first[2:]}"
-    return [PatchPath(first[2:], prefix) for prefix in ("a/", "b/")] if is_same else None
+    both = names_in_header(names)
+    if both is None and '"' in names:
+        raise UnreadError
+    if both is None or both[0] == both[1]:
+        return None if both is None else [PatchPath(both[0])]
+    is_same = both[0].startswith("a/") and both[1] == f"b/{both[0][2:]}"
+    return [PatchPath(both[0][2:], prefix) for prefix in ("a/", "b/")] if is_same else None
 
 
 def _path(named: str, line: str) -> list[PatchPath]:
-    """Return the path without the time after a tab, if any; git also writes a tab after a path with spaces."""
-    path = named.partition("\t")[0].rstrip()
-    if not path or path[0] == '"':
-        raise _UnreadError
+    """Return the path without its quotes; nothing for a missing file."""
+    prefix = {"---": "a/", "+++": "b/"}.get(line[:3], "")
+    path = name_in_line(named) if prefix else unquoted(named)
+    if not path:
+        raise UnreadError
     if path == NULL_FILE:
         return []
-    prefix = {"---": "a/", "+++": "b/"}.get(line[:3], "")
     return [PatchPath(path[2:], prefix) if prefix and path.startswith(prefix) else PatchPath(path)]
