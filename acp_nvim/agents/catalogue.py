@@ -144,7 +144,14 @@ def _define(name: str, settings: Any, builtin: BuiltinAgent | None) -> AgentDefi
     if not members.get("command") and wanted.address is None:
         reason = "there is no `command`, and no `address`" if wanted.command is None else "`command` is empty"
         raise FailureError(_bad_settings(name, reason))
+    starts = "prefix" if wanted.prefix else "command"
+    members[starts] = _from_home(members.get(starts) or [])
     return AgentDefinition(name=name, **members)
+
+
+def _from_home(command: list[str]) -> list[str]:
+    """Return a command with the home directory for `~/` at its beginning; a program behind a prefix is elsewhere."""
+    return [os.path.expanduser(word) if word.startswith("~/") else word for word in command[:1]] + command[1:]
 
 
 def _bad_connection(wanted: AgentSettings) -> str | None:

@@ -2,6 +2,7 @@
 local config = require("acp_nvim.config")
 local hint = require("acp_nvim.config.hint")
 local lazy = require("acp_nvim.lazy")
+local from_home = require("acp_nvim.names").from_home
 local dialog = lazy("acp_nvim.dialog")
 
 local M = {}
@@ -28,7 +29,7 @@ end
 
 ---@param command string[]
 local function is_installed(command)
-  return vim.fn.executable(command[1]) == 1
+  return vim.fn.executable(from_home(command[1])) == 1
 end
 
 ---@return string[]? command the first whose program is installed

@@ -59,6 +59,13 @@ def test_completion_offers_what_is_on_this_machine_first(editor, programs):
     assert completions(editor, "AcpChat c") == ["claude", "cline", "codex", "copilot", "cursor"]
 
 
+def test_a_program_below_the_home_directory_is_found(editor, programs, tmp_path):
+    programs("mine")
+    editor.lua("vim.env.HOME = ...", str(tmp_path))
+    configure(editor, agents={"gone": {"command": ["~/programs/gone"]}, "mine": {"command": ["~/programs/mine", "-a"]}})
+    assert completions(editor, "AcpChat ")[:3] == ["mine", "demo", "gone"]
+
+
 BOX = {"prefix": ["mine", "exec"], "command": ["gone-too"]}
 
 

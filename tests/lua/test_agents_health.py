@@ -71,11 +71,17 @@ def test_every_agent_is_asked_who_it_is_and_what_fails_is_said_in_words(editor, 
     agents["dying"]["env"] = {"MY_TOKEN": "abcdef-0123456789"}
     agents["boxed"]["prefix"] = ["env", "INSIDE=1"]
     agents["gone"] = {"command": ["no-such-program", "--acp"]}
+    home = editor.lua("return vim.uv.os_homedir()")
+    shortcut = Path(home) / "python for an agent"
+    shortcut.symlink_to(known["good"].argv[0])
+    agents["short"] = {"command": [f"~/{shortcut.name}", *known["boxed"].argv[1:]]}
     configure(editor, agents)
     report = section(editor)
     for words in (
         "OK good: Good Agent 1.2.3, ACP version 1, answered in ",
         "good can: session load, delete",
+        f"({shortcut})",
+        "OK short: Good Agent 1.2.3, ACP version 1, answered in ",
         "OK good: signed in, or needs no sign-in",
         "WARNING shy: not signed in (Authentication required)",
         ":AcpChat shy, then :AcpLogin: With an account, With a key",
@@ -91,7 +97,7 @@ def test_every_agent_is_asked_who_it_is_and_what_fails_is_said_in_words(editor, 
     assert "abcdef-0123456789" not in editor.buffer_text()
     assert len(known["good"].received("session/new")) == len(known["good"].received("session/delete")) == 1
     started = [pid for script in known.values() for pid in script.notes("started")]
-    assert len(started) == len(known)
+    assert len(started) == len(known) + 1
     assert [pid for pid in started if look_at(pid)] == []
 
 

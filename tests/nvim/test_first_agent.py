@@ -34,6 +34,14 @@ def test_it_is_started_once_and_serves_the_session(editor: Open, tmp_path: Path)
     nvim.wait_until(lambda: not os.path.exists(f"/proc/{log.read_text().strip()}"), what="the end of the agent")
 
 
+def test_a_program_below_the_home_directory_may_be_written_short(editor: Open, tmp_path: Path) -> None:
+    script = agent_script(tmp_path, "")
+    nvim = editor(agents={"it": {"command": ["~/short", *script.argv[1:]]}})
+    (Path(nvim.lua("return vim.uv.os_homedir()")) / "short").symlink_to(script.argv[0])
+    nvim.command("AcpChat it")
+    nvim.wait_until('require("acp_nvim").status().state == "idle"')
+
+
 def test_a_program_that_does_not_exist_is_told_in_the_chat(editor: Open, tmp_path: Path) -> None:
     nvim = editor(agents={"it": {"command": [str(tmp_path / "nothing")]}})
     nvim.command("AcpChat it")

@@ -2,6 +2,7 @@
 local agents = require("acp_nvim.agents")
 local catalogue = require("acp_nvim.agents.catalogue")
 local config = require("acp_nvim.config")
+local from_home = require("acp_nvim.names").from_home
 local python = require("acp_nvim.host.python")
 
 local M = {}
@@ -80,7 +81,7 @@ local function report(name, one)
     health.error(("%s: %s"):format(name, one.problem), vim.list_extend({ one.next_step }, one.detail))
   else
     local prefix, command = (config.get().agents[name] or {}).prefix, agents.command_here(name)
-    local place = command and vim.fn.exepath(command[1]) or "bundled"
+    local place = command and vim.fn.exepath(from_home(command[1])) or "bundled"
     place = prefix and prefix[1] and "behind " .. table.concat(prefix, " ") or place
     local program = one.program ~= "" and one.program or "no name"
     local words = "%s: %s, ACP version %d, answered in %.1f s (%s)"

@@ -41,7 +41,8 @@ return {
     check = check_agents,
     default = {},
     doc = [[Your agents: a map from names to settings. The agents of |acp_nvim-known-agents| need no settings; yours
-override theirs. Other agents need a `command` or an `address`. `command`: a list, the program and its arguments.
+override theirs. Other agents need a `command` or an `address`. `command`: a list, the program and its arguments; `~/`
+at the beginning of the program is your home directory.
 `address`: a string like `"localhost:3000"`, where an agent listens that others have started, with `tls`: true or the
 path of a file with certificates, and `token_env`, see |acp_nvim-address|. `env`: a map, added to
 Neovim's environment. `mcp`: `{ enabled = false }` keeps the tools of your editor from the agent, see |acp_nvim-mcp|.

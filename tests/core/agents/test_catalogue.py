@@ -245,6 +245,18 @@ def test_behind_a_prefix_programs_are_not_looked_for(programs: Any) -> None:
     assert (found.command, found.offers_terminal) == (["claude-agent-acp"], False)
 
 
+def test_a_program_below_the_home_directory_may_be_written_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    command = ["~/bin/agent", "~/x"]
+    settings = {"here": {"command": command}, "there": {"command": command, "prefix": ["~/in", "~/box"]}}
+    settings["named"] = {"command": ["~me/agent"]}
+    catalogue = Catalogue(settings)
+    here, there = catalogue.find("here"), catalogue.find("there")
+    assert here.command == ["/home/me/bin/agent", "~/x"]
+    assert (there.prefix, there.command) == (["/home/me/in", "~/box"], command)
+    assert catalogue.find("named").command == ["~me/agent"]
+
+
 def test_the_user_overrides_it_field_by_field() -> None:
     settings = {
         "env": {"DROID_DISABLE_AUTO_UPDATE": "false", "MORE": "1"},
