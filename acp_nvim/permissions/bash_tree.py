@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from acp_nvim.lazy import pattern
+from acp_nvim.permissions.overlooked import backquoted, nodes_of, overlooked
+from acp_nvim.permissions.read_again import SecondReading
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -31,11 +32,15 @@ _ESCAPE = pattern(r"\\([^\n])")
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """The words of each command, in order, and the other node types. `broken`: the line has syntax errors."""
+    """The words of each command, in order, and the other node types; and lines that `inner` commands are in.
+
+    `broken`: the line has syntax errors, or parts that the grammar may have read in another way than bash.
+    """
 
     commands: tuple[tuple[Word, ...], ...]
     features: frozenset[str]
     broken: bool
+    lines: tuple[str, ...] = ()
 
 
 @cache
@@ -49,23 +54,22 @@ def _parser() -> Parser:
 
 def parse(line: str) -> Tree:
     """Parse a line, which must not contain NUL. Raises `ImportError` if the parser is not installed."""
-    root = _parser().parse(line.encode()).root_node
     kinds: set[str] = set()
     commands: list[tuple[Word, ...]] = []
-    for node in _nodes(root):
+    lines: list[str] = []
+    data = line.encode()
+    root = _parser().parse(data).root_node
+    broken, again = root.has_error, SecondReading()
+    for node, around in nodes_of(root):
+        broken = broken or overlooked(node, around, data)
+        again.see(node)
         kinds.add(node.type)
         if node.type in _COMMANDS:
             commands.append(_words(node))
-    return Tree(tuple(commands), frozenset(kinds - HARMLESS), root.has_error)
-
-
-def _nodes(root: Node) -> Iterator[Node]:
-    """Yield all nodes in text order, without recursion: lines may nest as deep as they are long."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(reversed(node.children))
+        elif (inner := backquoted(node, around)) is not None:
+            lines.append(inner)
+    broken = broken or again.happens(kinds)
+    return Tree(tuple(commands), frozenset(kinds - HARMLESS), broken, tuple(lines))
 
 
 def _words(command: Node) -> tuple[Word, ...]:

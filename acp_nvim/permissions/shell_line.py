@@ -86,14 +86,17 @@ def _read(line: str, depth: int) -> ShellLine:
         commands += [Command(words) for words in plain]
     if tree.broken or "not clear" in features or (features and "\\\n" in line):
         commands.append(UNKNOWN)
-    return ShellLine(_with_inner(commands or [UNKNOWN], depth), frozenset(features))
+    return ShellLine(_with_inner(commands or [UNKNOWN], depth, tree.lines), frozenset(features))
 
 
-def _with_inner(commands: Iterable[Command], depth: int) -> tuple[Command, ...]:
-    """Return the commands, and those that they run in turn."""
+def _with_inner(commands: Iterable[Command], depth: int, lines: Sequence[str] = ()) -> tuple[Command, ...]:
+    """Return the commands, and those that they run in turn; `lines` are inside as well."""
     found: list[Command] = []
     count = 0
     waiting = [(command, depth) for command in commands]
+    if lines and depth > COMMAND_DEPTH:
+        return (*commands, UNKNOWN)
+    found += [Command(one.words, inner=True) for line in lines for one in _read(line, depth + 1).commands]
     while waiting:
         command, level = waiting.pop(0)
         found.append(command)

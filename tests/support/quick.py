@@ -18,6 +18,8 @@ SLOW: Final = frozenset(
         "core/jsonrpc/test_any_stream",
         "core/jsonrpc/test_bounded_sizes",
         "core/jsonrpc/test_cut_requests",
+        "core/acp/test_git_diff",
+        "core/permissions/test_bash_runs",
         "core/permissions/test_input_paths",
         "core/permissions/test_shells_agree",
         "core/review/test_ledger_properties",

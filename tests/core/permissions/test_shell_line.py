@@ -132,7 +132,7 @@ def test_commands_are_found_wherever_they_are(line: str, commands: list[tuple[st
         (("bash", "-c"), Wrapped(lines=(None,))),
         (("bash", "-c", None), Wrapped(lines=(None,))),
         (("bash", "script", "-c"), Wrapped(lines=(None,))),
-        (("bash", "script"), Wrapped()),
+        (("bash", "script"), Wrapped((("script",),))),
         (("bash", "-s", "x"), Wrapped(lines=(None,))),
         (("bash",), Wrapped(lines=(None,))),
         (("eval", "a", "b"), Wrapped((("a", "b"),), ("a b",))),
