@@ -64,7 +64,7 @@ def overlooked(node: Node, around: Around, line: bytes) -> bool:
         return node.is_named and _is_odd_leaf(node, around, line)
     match node.type:
         case "string" | "heredoc_body":
-            return any(_begins(_IN_TEXT, part) for part in _own_parts(node))
+            return _is_escaped(node, line) or any(_begins(_IN_TEXT, part) for part in _own_parts(node))
         case "command" if _is_keyword(node) or _splits_a_word(node):
             return True
         case "command_substitution" if node.children[0].type == "`" and "`" in _ESCAPE.sub("", _text(node)[1:-1]):
@@ -85,13 +85,19 @@ def _is_odd_leaf(leaf: Node, around: Around, line: bytes) -> bool:
         case "string_content" | "heredoc_content":
             return _begins(_IN_TEXT, text)
         case "raw_string" | "ansi_c_string":
-            return bool(around & _WITHOUT_QUOTES)
+            return bool(around & _WITHOUT_QUOTES) or _is_escaped(leaf, line)
         case "comment":
             before = line[: leaf.start_byte][-1:].decode("utf-8", "replace")
             return bool(around) or bool(before and not _BEFORE_COMMENT.match(before))
         case kind if kind in _WORDS and not around:
             return _begins(_IN_WORD, text)
     return _begins(_IN_EXPANSION, _VARIABLE.sub("", text))
+
+
+def _is_escaped(quoted: Node, line: bytes) -> bool:
+    """Whether a backslash takes the meaning from its first quote."""
+    before = line[: quoted.start_byte]
+    return quoted.type != "heredoc_body" and (len(before) - len(before.rstrip(b"\\"))) % 2 == 1
 
 
 def _begins(what: re.Pattern[str], text: str) -> bool:

@@ -34,6 +34,8 @@ _BEFORE_BUILTINS = frozenset({"time", "coproc", "command", "builtin"})
 _NEEDED = {"printf": "-v", "test": "-v", "[": "-v", "wait": "-p"}
 """Options without which these builtins name no variable."""
 _VALUES = pattern(rb"[*?\[{~$`]")
+_COMPUTED = pattern(rb'"?\$\{?\w+\}?=')
+"""A variable whose name is the value of another one."""
 _STREAMS = frozenset({"herestring_redirect", "heredoc_redirect", "process_substitution", "|", "|&"})
 """What gives a sourced script lines that are in the command line, too."""
 
@@ -63,6 +65,7 @@ class SecondReading:
                 self._always |= (node.children[0].text or b"").decode("utf-8", "replace") in BASH_READS
             case "declaration_command":
                 self._counts |= any(_is_open(one) for one in node.children[1:])
+                self._always |= any(_COMPUTED.match(one.text or b"") for one in node.children[1:])
             case "command":
                 self._see_command(node)
             case "test_operator":
@@ -74,6 +77,7 @@ class SecondReading:
         if not node.is_named:
             return
         self._has_index |= "[" in text
+        self._always |= text.strip("'") in BASH_READS - {"ENV"}
         if node.type in _QUOTED and _BEGINS.search(text):
             self._is_quoted = True
         elif node.type == "ansi_c_string" and _CODE.search(text):
