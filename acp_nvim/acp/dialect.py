@@ -24,11 +24,12 @@ from acp_nvim.acp.answers import (
     Steered,
 )
 from acp_nvim.acp.auth_status import auth_status_words
-from acp_nvim.acp.decoding import decode, decode_whole, salvage
+from acp_nvim.acp.decoding import convert, decode, decode_whole, salvage
 from acp_nvim.acp.elicitation import REQUEST_BYTES
 from acp_nvim.acp.fields import given
 from acp_nvim.acp.schema_common import ContentBlock
 from acp_nvim.acp.text_chunks import may_be_text, text_chunks
+from acp_nvim.acp.text_halves import split_update
 from acp_nvim.acp.translation import config_options, read_most, read_nothing, read_page, read_providers, read_title
 from acp_nvim.acp.unknown_members import unknown_members
 from acp_nvim.acp.updates import MessageChunk, Update
@@ -115,6 +116,20 @@ class Dialect(ABC):
     def text_updates(self, lines: Sequence[bytes | bytearray]) -> list[tuple[str, MessageChunk]] | None:
         """Decode whole lines that are all pieces of text, see `text_chunks`; None if some are not."""
         return text_chunks(lines, needs_id=self.message_ids)
+
+    def split_update(self, line: bytes | bytearray) -> tuple[str, Update] | None:
+        """Decode a whole line with half a character at either end of a piece of text, see `text_halves.split_update`.
+
+        None: it is none, or malformed.
+        """
+        params = split_update(line)
+        if params is None:
+            return None
+        try:
+            decoded = convert(params, self._update_params)
+        except msgspec.ValidationError:
+            return None
+        return decoded.session_id, self._translate(decoded.update)
 
     def rest_of_update(self, params: msgspec.Raw) -> tuple[str, Update]:
         """Decode like `update`, but drop malformed members. Raises if nothing is left."""

@@ -51,6 +51,8 @@ class Terminal:
         self.command: str | None = None
         self.cwd: str | None = None
         self.exit: Exit | None = None
+        self.half = b""
+        """Half a character at the end of the output, whose other half may come."""
         self.dropped = 0
         self._output = bytearray()
         self._begin()
@@ -73,6 +75,7 @@ class Terminal:
         if patch.cancellable is not UNSET:
             self.cancellable = patch.cancellable
         if patch.output is not UNSET:
+            self.half = b""
             self._replace(patch.output or b"")
 
     def append(self, data: bytes, lost: int = 0, lost_lines: int = 0) -> None:

@@ -19,6 +19,7 @@ from acp_nvim.acp.dialect import Call, Dialect, Place, Way
 from acp_nvim.acp.elicitation import elicitation_asked
 from acp_nvim.acp.fields import given, left
 from acp_nvim.acp.terminal import Exit, TerminalPatch
+from acp_nvim.acp.text_halves import encoded
 from acp_nvim.acp.tool_call import Item, Shown, TerminalShown
 from acp_nvim.acp.translation import (
     can_override,
@@ -223,7 +224,7 @@ def _terminal_news(tool_call_id: str, meta: dict[str, Any]) -> Iterator[updates.
     for name in ("terminal_output", "terminal_output_delta"):
         more = meta.get(name)
         if isinstance(more, dict) and isinstance(data := more.get("data"), str):
-            yield updates.TerminalPrinted(_terminal_id(more, tool_call_id), data.encode("utf-8", "replace"))
+            yield updates.TerminalPrinted(_terminal_id(more, tool_call_id), encoded(data))
     if isinstance(ended, dict):
         code, signal = ended.get("exit_code"), ended.get("signal")
         how = Exit(code if isinstance(code, int) else None, signal if isinstance(signal, str) else None)

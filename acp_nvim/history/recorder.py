@@ -54,7 +54,7 @@ class Recorder:
         self.started = time.time()
         self._source = source
         self._due: dict[int, float] = {}  # block -> when it is due
-        self._open: int | None = None  # the message that is growing
+        self._open: dict[Speaker, int] = {}  # the messages that are growing: text and thoughts may alternate
         self._growing: dict[int, int] = {}  # message -> bytes written so far
         self._pieces: dict[int, Pieces] = {}  # message -> what its next piece goes on with
         self._complete: dict[int, events.Event | About] = {}  # message -> its last piece, of what was taken
@@ -150,9 +150,10 @@ class Recorder:
         if isinstance(event, events.Replace):
             self._growing.pop(block, None)
             self._note(block, SOON_SECONDS)
-        if block != self._open:
-            self._finish_message()
-            self._open = block
+        if self._open.get(event.kind) != block:
+            if "user" in (event.kind, *self._open) or event.kind in self._open:
+                self._finish_messages()
+            self._open[event.kind] = block
             self._note(block, LATE_SECONDS)
         elif block not in self._due:
             self._note(block, LATE_SECONDS)
@@ -160,18 +161,19 @@ class Recorder:
     def _note(self, block: int, seconds: float) -> None:
         due = time.monotonic() + seconds
         self._due[block] = min(due, self._due.get(block, due))
-        if block != self._open and self._open is not None and seconds == SOON_SECONDS:
-            self._finish_message()
+        if block not in self._open.values() and seconds == SOON_SECONDS:
+            self._finish_messages()
 
-    def _finish_message(self) -> None:
-        """Mark the growing message as complete."""
-        block, self._open = self._open, None
-        if block is not None and block in self._due:
-            self._note(block, SOON_SECONDS)
+    def _finish_messages(self) -> None:
+        """Mark the growing messages as complete."""
+        blocks, self._open = self._open.values(), {}
+        for block in blocks:
+            if block in self._due:
+                self._note(block, SOON_SECONDS)
 
     def finish(self) -> None:
         """Mark all that is to be written as complete."""
-        self._open = None
+        self._open = {}
         for block in self._due:
             self._note(block, SOON_SECONDS)
 
@@ -179,14 +181,14 @@ class Recorder:
         self, block: int, kind: Speaker, text: bytes | bytearray, room: int, taken: list[events.Event | About]
     ) -> int:
         """Take the rest of a message in pieces; a growing one up to the end of a line."""
-        done = self._growing.pop(block, None)
+        done, grows = self._growing.pop(block, None), block in self._open.values()
         at = done or 0
         fresh = done is None
         if fresh and not text:
             taken.append(events.Replace(session=self.key, block=block, kind=kind, text=""))
         while at < len(text) and at - (done or 0) < room:
             piece = bytes(text[at : at + PIECE_BYTES])
-            if at + len(piece) < len(text) or block == self._open:
+            if at + len(piece) < len(text) or grows:
                 piece = piece[: _cut(piece, forced=len(piece) == PIECE_BYTES)]
             if not piece:
                 break
@@ -195,11 +197,11 @@ class Recorder:
             made = events.Replace if fresh else events.Append
             taken.append(made(session=self.key, block=block, kind=kind, text=said))
             fresh = False
-        if at >= len(text) or block == self._open:
+        if at >= len(text) or grows:
             del self._due[block]
-        if at >= len(text) and block != self._open and taken:
+        if at >= len(text) and not grows and taken:
             self._complete[block] = taken[-1]
-        if block == self._open and at < len(text):
+        if grows and at < len(text):
             self._note(block, LATE_SECONDS)
         if at:
             self._growing[block] = at

@@ -35,6 +35,7 @@ _STRING = pattern(rb'"[^"]*+"')
 _STEPS: Final = bytes.maketrans(b"{[}]", b"\2\2\0\0")
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(b"{[}]"))
 _SURROGATE = pattern(rb"\\u[dD][89a-fA-F]")
+_SURROGATE_BYTES = pattern(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 _HEX = rb"[0-9a-fA-F]{2}"
 _ESCAPE = pattern(rb"\\\\|\\u[dD][89abAB]%b\\u[dD][c-fC-F]%b|\\u[dD][89a-fA-F]%b" % (_HEX, _HEX, _HEX))
 
@@ -65,15 +66,22 @@ def _without_escapes(text: Line) -> Line:
     return text.replace(b"\\\\", b"..").replace(b'\\"', b"..") if b"\\" in text else text
 
 
+def has_halves(line: Line) -> bool:
+    """Return whether a line has an escape of half a surrogate pair without the other half."""
+    escapes = _ESCAPE.finditer(line) if _SURROGATE.search(line) else ()
+    return any(len(found[0]) == len(rb"\ud800") for found in escapes)
+
+
 def in_utf8(lines: list[Line]) -> list[Line]:
-    """Return the lines with U+FFFD in place of bytes that are not UTF-8."""
+    """Return the lines with U+FFFD in place of bytes that are not UTF-8; of surrogates in UTF-8 with escapes."""
     if _is_utf8(lines[0] if len(lines) == 1 else b"\n".join(lines)):
         return lines
     return [line if _is_utf8(line) else _replaced(line) for line in lines]
 
 
 def _replaced(line: Line) -> Line:
-    text = line.decode("utf-8", "replace").encode()
+    escaped = _SURROGATE_BYTES.sub(lambda found: rb"\u%x" % ord(found[0].decode("utf-8", "surrogatepass")), line)
+    text = escaped.decode("utf-8", "replace").encode()
     return CutLine(text) if isinstance(line, CutLine) else text
 
 

@@ -20,6 +20,7 @@ from acp_nvim.jsonrpc.decoding import (
     decode_line,
     decode_plain,
     envelope_of,
+    has_halves,
     may_be_wide,
     narrowed,
     require_shallow,
@@ -61,6 +62,9 @@ class Handler(Protocol):
 
     def text(self, lines: Sequence[Line]) -> bool:
         """Handle whole lines at once if all are the handler's most frequent notification; False: none was handled."""
+
+    def split_text(self, line: Line) -> bool:
+        """Handle a line that has half a character at either end of a piece of text; False: it was not handled."""
 
     def serve(self, method: str, params: msgspec.Raw) -> Awaitable[Any]:
         """Handle a request: the awaitable returns its result, or raises `RpcError`."""
@@ -190,7 +194,7 @@ class Dispatcher:
 
     def _take_odd(self, line: Line) -> None:
         """Handle a line that is not one well-formed message: an array, a line to be repaired, or malformed."""
-        if not line.strip():
+        if not line.strip() or self._is_split_text(line):
             return
         try:
             found = decode_line(line)
@@ -213,6 +217,16 @@ class Dispatcher:
                 self.odd(f"not a JSON-RPC message ({found.reason})")
                 if found.id is not ABSENT:
                     self._refuse(found, self._send)
+
+    def _is_split_text(self, line: Line) -> bool:
+        """Return whether the handler has handled a line because it has half a character in a piece of text."""
+        if isinstance(line, CutLine) or not has_halves(line) or may_be_wide((line,)):
+            return False
+        try:
+            require_shallow(line)
+        except RecursionError:
+            return False
+        return self._handler.split_text(line)
 
     def _take_malformed(self, line: Line, error: Exception) -> None:
         self.odd(f"not a JSON-RPC message ({error}): {show(line)}")

@@ -165,6 +165,10 @@ class McpClient:
         """Return False: no message of a client is that frequent."""
         return False
 
+    def split_text(self, line: bytes | bytearray) -> bool:
+        """Return False: clients send no text in pieces."""
+        return False
+
     def caught_up(self) -> float:
         """Do nothing: each request is answered by itself."""
         return 0.0

@@ -108,6 +108,9 @@ class _Handler:
         """Take each by itself."""
         return False
 
+    def split_text(self, line: Line) -> bool:
+        return False
+
     def caught_up(self) -> float:
         raise RuntimeError("a bug")
 

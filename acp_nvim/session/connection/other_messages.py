@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from acp_nvim import decoders
 from acp_nvim.acp import elicitation
 from acp_nvim.acp.auth_status import STATUS_UPDATES, status_update_words
 from acp_nvim.acp.cursor import Extended
@@ -77,3 +78,19 @@ def session_with(said: Extended, sessions: Mapping[str, PeerSession]) -> str:
 async def answered(said: Extended, work: Awaitable[Any] | None) -> Any:
     """Return the answer to a request beside the protocol, made of what the user has answered to `work`."""
     return said.answer(None if work is None else await work)
+
+
+class _Kind(msgspec.Struct, rename="camel"):
+    session_update: str
+
+
+class _Update(msgspec.Struct):
+    update: _Kind
+
+
+def is_about_a_call(params: msgspec.Raw) -> bool:
+    """Return whether a malformed update may be one of a tool call."""
+    try:
+        return decoders.decode(params, _Update).update.session_update.startswith("tool_call")
+    except msgspec.DecodeError:
+        return True

@@ -21,7 +21,7 @@ from acp_nvim.session import failures
 from acp_nvim.session.connection import mcp_messages
 from acp_nvim.session.connection.early_requests import EarlyRequest, EarlyRequests
 from acp_nvim.session.connection.mcp_messages import McpMessages
-from acp_nvim.session.connection.other_messages import OtherMessages, answered, session_with
+from acp_nvim.session.connection.other_messages import OtherMessages, answered, is_about_a_call, session_with
 from acp_nvim.session.connection.peer_session import PeerSession
 from acp_nvim.session.connection.update_run import UpdateRun, measured
 from acp_nvim.tasks import OnFailure, contained, failed
@@ -43,14 +43,6 @@ EARLY_BYTES: Final = 32 * 1024 * 1024
 
 class _Envelope(msgspec.Struct, rename="camel"):
     session_id: str
-
-
-class _Kind(msgspec.Struct, rename="camel"):
-    session_update: str
-
-
-class _Update(msgspec.Struct):
-    update: _Kind
 
 
 class MessageRouter:
@@ -179,6 +171,17 @@ class MessageRouter:
                 self._run.takes(session_id, update)
         return True
 
+    def split_text(self, line: bytes | bytearray) -> bool:
+        """Route a line with half a character at either end of a piece of text; return False if it is none."""
+        said = self.dialect.split_update(line)
+        if said is None:
+            return False
+        session_id, update = said
+        self.flush()
+        if self._has_room_for(session_id, len(line)):
+            self.flush((session_id, measured(update, msgspec.Raw(line))))
+        return True
+
     def _take_other(self, method: str, params: msgspec.Raw) -> None:
         """Take a notification that is no update; a malformed one is only logged."""
         self._only_text = False
@@ -230,7 +233,7 @@ class MessageRouter:
             if self._has_room_for(session_id, len(params)):
                 self.flush((session_id, measured(rest, params)))
         except msgspec.DecodeError:
-            if session is not None and _is_about_a_call(params):
+            if session is not None and is_about_a_call(params):
                 session.on_trouble(failure, True)
 
     def _session_of(self, params: msgspec.Raw) -> PeerSession | None:
@@ -385,11 +388,3 @@ class MessageRouter:
         for session in list(self.sessions.values()):
             with contained("telling of a lost message", session.on_bug):
                 session.on_trouble(failure, is_news)
-
-
-def _is_about_a_call(params: msgspec.Raw) -> bool:
-    """Whether a malformed update may be one of a tool call."""
-    try:
-        return decoders.decode(params, _Update).update.session_update.startswith("tool_call")
-    except msgspec.DecodeError:
-        return True

@@ -39,15 +39,17 @@ QuestionNews: TypeAlias = events.PermissionDone | ElicitationDone | ElicitationC
 class MessageBlock:
     """A message. Its text is kept as UTF-8, which takes a third of the memory of a list of small strings.
 
-    It can grow while it is a `bytearray`; `bytes` take half the memory of a short one.
+    It can grow while it is a `bytearray`; `bytes` take half the memory of a short one. `half` of a character is not
+    in the text: its other half may come.
     """
 
-    __slots__ = ("message_id", "role", "text")
+    __slots__ = ("half", "message_id", "role", "text")
 
     def __init__(self, role: Role, message_id: str | None) -> None:
         self.role: Role = role
         self.message_id = message_id
         self.text: bytes | bytearray = bytearray()
+        self.half = ""
 
 
 class CallBlock:

@@ -18,5 +18,11 @@ class ChildPresenter(Presenter):
 
     def publish(self, event: events.Event | None) -> None:
         """See `Presenter.publish`."""
-        is_hidden = isinstance(event, events.Append | events.Replace) and not self.is_shown
-        super().publish(None if is_hidden else event)
+        super().publish(None if event is None or self._is_hidden(event) else event)
+
+    def _tell(self, event: events.Event) -> None:
+        if not self._is_hidden(event):
+            super()._tell(event)
+
+    def _is_hidden(self, event: events.Event) -> bool:
+        return isinstance(event, events.Append | events.Replace) and not self.is_shown

@@ -172,8 +172,9 @@ class Presenter:
     ) -> None:
         """Set the open tool calls of the turn to `status`, or to "rejected" if their numbers are in `rejected`.
 
-        Those whose ids are in the `background` stay open.
+        Half a character at the end of a message is replaced. Those whose ids are in the `background` stay open.
         """
+        self.transcript.end_halves()
         self.is_closing = True
         try:
             for call in self.transcript.unfinished():
@@ -214,6 +215,10 @@ class Presenter:
             self.on_told(event)
             self._editor.publish(event)
 
+    def _tell(self, event: events.Event) -> None:
+        self.on_told(event)
+        self._editor.publish(event)
+
     async def told(self) -> None:
         """Wait until the editor has received everything that was published."""
         await self._editor.told(self._key)
@@ -228,8 +233,7 @@ class Presenter:
 
     def _publish_stale(self) -> None:
         for event in self.transcript.take_stale():
-            self.on_told(event)
-            self._editor.publish(event)
+            self._tell(event)
 
     def _terminal(self, output: TerminalOutput | None) -> None:
         """Publish output independently of the transcript."""

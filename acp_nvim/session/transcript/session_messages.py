@@ -10,6 +10,7 @@ from msgspec import UNSET
 
 from acp_nvim.acp import updates
 from acp_nvim.acp.fields import shortened
+from acp_nvim.acp.text_halves import joined, whole
 from acp_nvim.session.transcript import views
 from acp_nvim.session.transcript.presenter import Presenter
 
@@ -48,7 +49,7 @@ class SessionMessages:
             if len(self._messages) > KEPT_MESSAGES:
                 del self._messages[next(iter(self._messages))]
         if isinstance(update, updates.SessionMessageChunk):
-            message.text += views.describe(update.content)
+            message.text = "".join(joined(message.text + views.describe(update.content)))
         else:
             message.text = message.text if update.content is UNSET else views.text_of(update.content or ())
             message.sender = message.sender if update.sender is UNSET else update.sender
@@ -69,4 +70,4 @@ class SessionMessages:
             who = f"Message to {self._name_of(message.recipient)}"
         else:
             who = "Message between sessions"
-        return f"{who}: {message.text}"
+        return f"{who}: {whole(message.text)}"

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import UNSET
 
 from acp_nvim.acp.terminal import Terminal
+from acp_nvim.acp.text_halves import REPLACEMENT, joined_output
 from acp_nvim.acp.updates import TerminalChanged, TerminalNews
 from acp_nvim.ui.events import TerminalOutput
 
@@ -51,20 +52,23 @@ class TerminalRegistry:
         """Apply news of a terminal; return the terminal, and the event to publish if it is open."""
         if isinstance(news, TerminalChanged):
             terminal = self.get(news.patch.terminal_id)
-            before = terminal.size
+            before, more, lost, lost_lines = terminal.size, b"", 0, 0
             terminal.apply(news.patch)
+            if terminal.half and terminal.exit is not None:
+                more, terminal.half = REPLACEMENT.encode(), b""
         else:
             terminal = self.get(news.terminal_id)
-            before = terminal.size
-            terminal.append(news.data, news.lost, news.lost_lines)
+            before, lost, lost_lines = terminal.size, news.lost, news.lost_lines
+            more, terminal.half = joined_output(terminal.half, news.data)
+        terminal.append(more, lost, lost_lines)
         if terminal.number:
             self._size += terminal.size - before
             self._make_room(terminal)
         if terminal.number not in self._opened:
             return terminal, None
-        if not isinstance(news, TerminalChanged):
-            return terminal, self._event(terminal, news.data, news.lost)
-        return terminal, self._event(terminal) if news.patch.output is UNSET else self._whole(terminal)
+        if isinstance(news, TerminalChanged) and news.patch.output is not UNSET:
+            return terminal, self._whole(terminal)
+        return terminal, self._event(terminal, more, lost)
 
     def open(self, number: int) -> TerminalOutput | None:
         """Start streaming a terminal to the editor, with its output so far; return None if it does not exist."""

@@ -171,7 +171,7 @@ class ToolCalls:
         self._stale |= self._shown_in.get(terminal.number, {})
         return output
 
-    def take_stale(self) -> list[events.ToolCall]:
+    def take_stale(self) -> list[events.Event]:
         """Return the events for the tool calls that have changed since the last time.
 
         A call may change a thousand times in between. They are published before any other event, so that blocks come

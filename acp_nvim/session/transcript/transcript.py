@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
+from acp_nvim.acp.text_halves import REPLACEMENT, joined
 from acp_nvim.acp.updates import MessageChunk, MessageReplaced, PlanRemoved, PlanReplaced, Role
 from acp_nvim.errors import Severity
 from acp_nvim.history.records import KeptEvent
@@ -41,7 +42,9 @@ class Transcript(ToolCalls):
 
     def __init__(self, session: int) -> None:
         super().__init__(session)
-        self._open_message: int | None = None
+        self._run: dict[Role, int] = {}  # the latest messages, between which nothing else came
+        self._halves: dict[int, None] = {}  # the blocks of messages that end with half a character; ordered
+        self._unmatched: list[int] = []  # those whose other half does not come any more
         self._messages: dict[tuple[Role, str], int] = {}
         self._plans: dict[str | None, int] = {}  # the blocks of this turn's plans
         self._new_plans = 0  # since the user's last prompt
@@ -58,15 +61,29 @@ class Transcript(ToolCalls):
     def say(self, chunk: MessageChunk, ours: bool = False) -> events.Append | None:
         """Append to a message. Without an id, a message continues until another block is added.
 
-        `ours`: it is a prompt of the user, which the limit for the agent's text does not apply to.
+        The agent's text and its thoughts may alternate. Half a character waits for its other half. `ours`: it is a
+        prompt of the user, which the limit for the agent's text does not apply to.
         """
         said = views.describe(chunk.content)
         text = said if ours else self._text.take(said)
         if not text:
             return None
+        count = len(self)
         number = self._message(chunk.role, chunk.message_id)
-        self._message_block(number).text += text.encode("utf-8", "surrogatepass")
-        return events.Append(session=self.session, block=number, kind=chunk.role, text=text)
+        block = self._message_block(number)
+        if not ours and (block.half or not text.isascii()):
+            text, block.half = joined(block.half + text)
+            self._note_half(number, block)
+        block.text += text.encode("utf-8", "surrogatepass")
+        shown = events.Append(session=self.session, block=number, kind=chunk.role, text=text)
+        return shown if text or len(self) > count else None
+
+    def _note_half(self, number: int, block: MessageBlock) -> None:
+        """Note whether a message ends with half a character."""
+        if block.half:
+            self._halves[number] = None
+        else:
+            self._halves.pop(number, None)
 
     def replace_message(self, replaced: MessageReplaced) -> events.Replace | None:
         """Replace the text of a message; return None if there is nothing to show."""
@@ -80,7 +97,9 @@ class Transcript(ToolCalls):
         if text and not kept:
             return None
         number = self._message(replaced.role, replaced.message_id)
-        self._message_block(number).text = bytearray(kept.encode("utf-8", "surrogatepass"))
+        block = self._message_block(number)
+        block.text, block.half = bytearray(kept.encode("utf-8", "surrogatepass")), ""
+        self._note_half(number, block)
         return events.Replace(session=self.session, block=number, kind=replaced.role, text=kept)
 
     def plan(self, replaced: PlanReplaced) -> events.Plan | None:
@@ -186,12 +205,34 @@ class Transcript(ToolCalls):
         """Whether a message that is known, or open, goes on with what has that role and id."""
         if message_id is not None:
             return (role, message_id) in self._messages
-        block = None if self._open_message is None else self._blocks[self._open_message - 1]
-        return isinstance(block, MessageBlock) and block.role == role and block.message_id is None
+        number = self._run.get(role)
+        return number is not None and self._message_block(number).message_id is None
 
     def end_message(self) -> None:
-        """End the open message: the next chunk begins a new one."""
-        self._open_message = None
+        """End the open messages: the next chunk begins a new one."""
+        self._give_up_halves(number for number in self._run.values() if self._message_block(number).message_id is None)
+        self._run.clear()
+
+    def end_halves(self) -> None:
+        """Replace each half of a character whose other half has not come; `take_stale` returns the events."""
+        self._give_up_halves(self._halves)
+
+    def _give_up_halves(self, numbers: Iterable[int]) -> None:
+        for number in [one for one in numbers if one in self._halves]:
+            del self._halves[number]
+            block = self._message_block(number)
+            block.half = ""
+            block.text += REPLACEMENT.encode()
+            self._unmatched.append(number)
+
+    def take_stale(self) -> list[events.Event]:
+        """See `ToolCalls.take_stale`; the replacements of halves, too."""
+        ended, self._unmatched = self._unmatched, []
+        shown: list[events.Event] = [
+            events.Append(session=self.session, block=number, kind=self._message_block(number).role, text=REPLACEMENT)
+            for number in ended
+        ]
+        return shown + super().take_stale()
 
     def begin_turn(self, prompted: bool = True, goes_on: bool = False, background: Collection[str] = ()) -> None:
         """Begin a turn, in which ids of tool calls may be reused, and plans get new blocks.
@@ -201,6 +242,8 @@ class Transcript(ToolCalls):
         """
         self.begin_calls(one for one in self.unfinished() if goes_on or one.tool_call_id in background)
         self._plans.clear()
+        self.end_halves()
+        self.end_message()
         if prompted:
             for block in self._blocks[len(self._blocks) - self._new_blocks :]:
                 if isinstance(block, MessageBlock):
@@ -208,7 +251,6 @@ class Transcript(ToolCalls):
             self._new_blocks = self._new_plans = self.new_requests = self._shown_bytes = 0
             self._has_lost = False
             self._text.begin()
-        self._open_message = None
 
     def begin_replayed_turn(self) -> None:
         """Begin a turn of a replay, which is limited as a whole, except that each of its turns may have plans."""
@@ -245,10 +287,12 @@ class Transcript(ToolCalls):
         self._large.clear()
         self._size = 0
         self._stale.clear()
+        self._unmatched.clear()
 
     def replay(self, after: bool = False) -> Iterator[events.Event]:
         """Yield the events that show the transcript again, or only the part `after` the blocks of another host."""
         self._stale.clear()
+        self._unmatched.clear()
         yield events.Reset(session=self.session, after=after)
         for number, block in enumerate(self._blocks, 1):
             if number > self.told_before or not after:
@@ -306,20 +350,20 @@ class Transcript(ToolCalls):
                 yield block
 
     def _add(self, block: Block) -> int:
-        self._open_message = None
+        self.end_message()
         return super()._add(block)
 
     def _message(self, role: Role, message_id: str | None) -> int:
         """Return the number of the block for a chunk, added if necessary."""
         if self.has_message(role, message_id):
-            number = self._open_message if message_id is None else self._messages[role, message_id]
-            assert number is not None
-            return number
+            return self._run[role] if message_id is None else self._messages[role, message_id]
         last = self._last_messages.get(role)
         if self.is_full and last is not None:
             return last
-        number = self._last_messages[role] = self._add(MessageBlock(role, message_id))
-        self._open_message = number
+        block = MessageBlock(role, message_id)
+        if role in self._run or "user" in (role, *self._run):
+            self.end_message()
+        number = self._last_messages[role] = self._run[role] = super()._add(block)
         if message_id is not None:
             self._messages[role, message_id] = number
         return number

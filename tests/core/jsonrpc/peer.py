@@ -125,6 +125,10 @@ class RecordingHandler:
         """Take each by itself."""
         return False
 
+    def split_text(self, line: Line) -> bool:
+        """Take what comes of it."""
+        return False
+
     def caught_up(self) -> float:
         """See `Handler`."""
         self.catches += 1

@@ -39,10 +39,23 @@ def call(transcript: Transcript, call_id: str, announced: bool = True, **fields:
 
 def test_chunks_go_on_until_something_else_comes(transcript: Transcript) -> None:
     assert say(transcript, "a") == say(transcript, "b") == 1
-    assert say(transcript, "c", "thought") == 2
-    assert say(transcript, "d") == 3
     call(transcript, "c")
-    assert say(transcript, "e") == 5
+    assert say(transcript, "c") == 3
+
+
+def test_text_and_thoughts_that_alternate_are_two_messages(transcript: Transcript) -> None:
+    assert [say(transcript, "a"), say(transcript, "b", "thought"), say(transcript, "c")] == [1, 2, 1]
+    assert say(transcript, "d", "thought") == 2
+    call(transcript, "c")
+    assert [say(transcript, "e", "thought"), say(transcript, "f")] == [4, 5]
+    assert say(transcript, "g", "user") == 6
+    assert [say(transcript, "h"), say(transcript, "i", "thought"), say(transcript, "j")] == [7, 8, 7]
+
+
+def test_a_message_with_another_id_ends_thoughts_without_one(transcript: Transcript) -> None:
+    assert [say(transcript, "a", message_id="1"), say(transcript, "b", "thought")] == [1, 2]
+    assert [say(transcript, "c", message_id="1"), say(transcript, "d", "thought")] == [1, 2]
+    assert [say(transcript, "e", message_id="2"), say(transcript, "f", "thought")] == [3, 4]
 
 
 def test_a_notice_ends_a_message_too(transcript: Transcript) -> None:
@@ -194,11 +207,13 @@ class Show:
     def do(self, step: tuple[Any, ...]) -> None:
         """One step."""
         transcript = self.transcript
+        place = len(self.events)
         match step:
             case ("say", role, text, message_id):
                 self.events.append(transcript.say(MessageChunk(role, TextContent(text=text), message_id)))
             case ("call", call_id, announced, status):
-                self.events.append(call(transcript, call_id, announced, **({"status": status} if status else {})))
+                patch = ToolCallPatch(tool_call_id=call_id, **({"status": status} if status else {}))
+                transcript.tool_call(ToolCallChanged(patch, announced))
             case ("plan", entries):
                 self.events.append(transcript.plan(PlanReplaced([PlanEntry(entry) for entry in entries])))
             case ("notice", level):
@@ -209,6 +224,7 @@ class Show:
                 transcript.begin_turn()
             case ("end",):
                 transcript.end_message()
+        self.events[place:place] = transcript.take_stale()
 
     def _ask(self, answered: bool) -> None:
         self._requests += 1
