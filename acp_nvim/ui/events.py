@@ -118,7 +118,7 @@ class Plan(SessionEvent):
     text: str | None = None
     uri: str | None = None  #: of the file with the plan
     removed: bool = False  #: the agent has withdrawn it
-    over: bool = False  #: it belongs to an earlier turn, and is sent again
+    over: bool = False  #: its turn has ended: steps that are left open are not finished
     left: int = 0  #: number of entries that were cut
 
 

@@ -60,7 +60,7 @@ def test_a_plan_lives_above_the_prompt_until_the_turn_is_over(editor, key):
     assert pinned(editor) is None
     assert editor.lua(HEIGHTS) == before
     assert "plan" not in editor.lua(SHOWN, key, 200)[0]
-    assert editor.lines(key)[1:] == ["Plan (2/3)", "  ✓ step 1", "  ✓ step 2", "  ○ step 3"]
+    assert editor.lines(key)[1:] == ["Plan (2/3) [not finished]", "  ✓ step 1", "  ✓ step 2", "  ○ step 3"]
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.lua.test_chat import append
 
 
@@ -69,3 +71,36 @@ def test_entries_that_nobody_has_kept_are_counted(editor):
     key = editor.chat()
     editor.apply(plan(key, 1, DONE, NOW, left=999_998))
     assert editor.lines(key)[1:] == ["Plan (1/1000000)", "  ✓ wash", "  ▸ dry", "  … and 999,998 more"]
+
+
+@pytest.mark.parametrize("stop_reason", ["end_turn", "cancelled", "error", "refusal"])
+def test_steps_that_are_left_open_are_not_finished_after_the_turn(editor, stop_reason):
+    key = editor.chat()
+    start = {"type": "turn_start", "session": key, "background": False, "of_checks": False}
+    editor.apply(start, plan(key, 1, DONE, NOW, ("iron", "pending", "low")), plan(key, 2, DONE), append(key, 3, "so"))
+    assert editor.lines(key)[1:5] == ["Plan (1/3)", "  ✓ wash", "  ▸ dry", "  ○ iron"]
+    end = {"type": "turn_end", "session": key, "stop_reason": stop_reason, "background": False}
+    editor.apply(end)
+    assert editor.lines(key)[1:] == [
+        "Plan (1/3) [not finished]", "  ✓ wash", "  ○ dry", "  ○ iron", "", "Plan (1/1)", "  ✓ wash", "", "so",
+    ]  # fmt: skip
+    editor.apply(start)
+    assert editor.lines(key)[1] == "Plan (1/3) [not finished]"
+
+
+def test_what_is_sent_again_of_an_earlier_turn_is_not_finished(editor):
+    key = editor.chat()
+    cancelled = plan(key, 2, DONE, ("iron", "cancelled", "low"), over=True)
+    editor.apply(plan(key, 1, NOW, over=True), cancelled, plan(key, 3, text="- [x] a\n- [ ] b", over=True))
+    assert [line for line in editor.lines(key) if line.startswith("Plan")] == [
+        "Plan (0/1) [not finished]",
+        "Plan (1/2)",
+        "Plan (1/2) [not finished]",
+    ]
+    assert "▸" not in "".join(editor.lines(key))
+
+
+def test_nothing_of_a_plan_is_drawn_into_a_chat_that_is_emptied(editor):
+    key = editor.chat()
+    editor.apply(plan(key, 1, NOW), {"type": "reset", "session": key}, append(key, 1, "text"))
+    assert editor.lines(key)[1:] == ["text"]

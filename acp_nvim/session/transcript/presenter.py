@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection
 
+import msgspec
 from msgspec import UNSET
 
 from acp_nvim.acp import updates
@@ -191,7 +192,7 @@ class Presenter:
     def redraw(self, after: bool = False) -> None:
         """Publish the transcript and the commands again; with `after` only the blocks after those of another host."""
         for event in self.transcript.replay(after):
-            self._editor.publish(event)
+            self._editor.publish(self._ended(event) if isinstance(event, events.Plan) else event)
         self.publish(self._commands)
         if self._suggestion is not None:
             self._editor.publish(self._suggestion)
@@ -242,9 +243,14 @@ class Presenter:
 
     def _plan(self, plan: events.Plan | None) -> None:
         if plan is not None:
+            plan = self._ended(plan)
             self.metadata.take_plan(plan)
             self.publish(plan)
             self.publish_status()
+
+    def _ended(self, plan: events.Plan) -> events.Plan:
+        """Return a plan that is over if no turn runs: nobody works on it any more."""
+        return plan if self.metadata.turn_started is not None else msgspec.structs.replace(plan, over=True)
 
     def _tool_call(self, changed: updates.ToolCallChanged) -> None:
         if not self._has_room(changed.patch.tool_call_id, changed):

@@ -48,6 +48,15 @@ local function count(plan)
   return done, total
 end
 
+---@return boolean steps are left open, and nobody works on them any more
+local function is_unfinished(plan)
+  local done, total = count(plan)
+  for _, entry in ipairs(plan.entries) do
+    done = done + (entry.status == "cancelled" and 1 or 0)
+  end
+  return plan.over == true and not plan.removed and done < total - (plan.left or 0)
+end
+
 function M.header(plan, named)
   local title = named and Lines.one_line(plan.title) or ""
   local words = title ~= "" and "Plan " .. title or "Plan"
@@ -55,21 +64,22 @@ function M.header(plan, named)
   if total > 0 or not (plan.text or plan.uri) then
     words = ("%s (%d/%d)"):format(words, done, total)
   end
-  return plan.removed and words .. " [removed]" or words
+  return plan.removed and words .. " [removed]" or is_unfinished(plan) and words .. " [not finished]" or words
 end
 
 ---@param entry acp.PlanEntry
+---@param over? boolean the turn of its plan has ended
 ---@return string
 ---@return string? group
-function M.entry(entry)
-  local known = MARKS[entry.status]
+function M.entry(entry, over)
+  local known = MARKS[over and entry.status == "in_progress" and "pending" or entry.status]
   local note = known and "" or (" [%s]"):format(Lines.one_line(entry.status))
   return (known and known.mark or "○") .. " " .. Lines.one_line(entry.content) .. note, known and known.group
 end
 
 local function add_body(out, session, plan)
   for _, entry in ipairs(plan.entries) do
-    local words, group = M.entry(entry)
+    local words, group = M.entry(entry, plan.over)
     out:add({ "  ", { words, group } })
   end
   if (plan.left or 0) > 0 then
@@ -91,18 +101,26 @@ local function draw(session, plan)
   transcript.draw(session, plan.block, "plan", out:rendered())
 end
 
----Deactivates the plans of a turn; their blocks stay in the chat.
+---Deactivates the plans of a turn; their blocks stay in the chat, and tell what is left open.
 function M.end_turn(session)
-  if next(session.plans.active) then
+  local active = session.plans.active
+  if next(active) then
     session.plans.active = {}
+    for _, one in pairs(active) do
+      one.plan.over = true
+      draw(session, one.plan)
+    end
     notify(session)
   end
 end
 
 ---Forgets all plans of a chat that is emptied.
 function M.reset(session)
-  M.end_turn(session)
+  local was_active = next(session.plans.active) ~= nil
   session.plans = { shown = {}, active = {}, several = false }
+  if was_active then
+    notify(session)
+  end
 end
 
 local function activate(session, plan)

@@ -493,7 +493,7 @@
 ---@field text? string
 ---@field uri? string of the file with the plan
 ---@field removed? boolean the agent has withdrawn it
----@field over? boolean it belongs to an earlier turn, and is sent again
+---@field over? boolean its turn has ended: steps that are left open are not finished
 ---@field left? integer number of entries that were cut
 
 ---A child session was created or changed; it replaces what the block of its parent `session` shows.

@@ -273,3 +273,24 @@ def fold(shown: list[events.Event]) -> dict[int, list[str]]:
         else:
             blocks[event.block] = [repr(event)]  # type: ignore[attr-defined]
     return blocks
+
+
+async def test_a_plan_is_over_with_its_turn(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            prompt.update("plan", entries=[{"content": "a", "status": "in_progress", "priority": "low"}])
+            prompt.wait_cancelled()
+            agent.note(cancelled=1)
+            prompt.reply({"stopReason": "cancelled"})
+            prompt.update("plan", entries=[{"content": "late", "status": "in_progress", "priority": "low"}])
+    """)
+    host.open()
+    host.prompt("go")
+    await host.until("the plan", lambda: host.of(events.Plan))
+    assert [plan.over for plan in host.of(events.Plan)] == [False]
+    host.cancel()
+    await host.until("the late plan", lambda: len(host.of(events.Plan)) > 1)
+    assert host.of(events.Plan)[-1].over
+    host.app.receive("redraw", {"session": 1})
+    await host.until("the chat again", lambda: len(host.of(events.Plan)) > 2)
+    assert all(plan.over for plan in host.of(events.Plan)[1:])
