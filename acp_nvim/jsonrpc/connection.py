@@ -196,7 +196,7 @@ class Connection:
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 if rest := self._framer.rest():
                     self._tapped("received", rest)
-                    self._dispatcher.odd(f"the last line has no end, and was not taken: {messages.show(rest)}")
+                    self._dispatcher.take_rest(rest)
                 return
             begun = perf_counter()
             for start in range(0, len(data), TAKEN_BYTES):

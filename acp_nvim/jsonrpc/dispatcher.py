@@ -72,6 +72,9 @@ class Handler(Protocol):
     def odd(self, words: str) -> None:
         """Log a fault of the peer that was tolerated; `words` describe it."""
 
+    def noise(self, line: bytes) -> None:
+        """Note a line that is no message at all: it may say why the peer is about to end."""
+
     def lost(self, words: str, is_news: bool = False) -> None:
         """Tell the user that a message was dropped (too large, nested too deeply); `is_news`: no request or answer."""
 
@@ -114,6 +117,12 @@ class Dispatcher:
         """Drop a line over the size limit: a request is answered with an error, an answer fails its call."""
         words = line.why or f"a message of {line.size / 1e6:.0f} MB is larger than the limit"
         self.guard("giving up a message", self._give_up, envelope_of(line.head, line.tail), words)
+
+    def take_rest(self, rest: bytes) -> None:
+        """Drop the beginning of a line that has no end, as the peer is gone."""
+        self.odd(f"the last line has no end, and was not taken: {show(rest)}")
+        if not _MEANT_AS_MESSAGE.match(rest):
+            self.guard("noting the last line", self._handler.noise, rest)
 
     def take(self, lines: Iterator[Line], is_wide: bool) -> bool:
         """Handle whole lines of UTF-8, in order, until `SLICE_SECONDS` are over; return whether all were handled.
@@ -235,6 +244,8 @@ class Dispatcher:
             if seen.is_answer:
                 self._fail_call(seen.id, f"the answer cannot be read: {error}")
             self._complain(messages.PARSE_ERROR, f"not JSON: {error}", self._send)
+        else:
+            self._handler.noise(bytes(line))
 
     def _give_up(self, seen: Envelope, words: str) -> None:
         """Drop a message that is beyond a bound, and end the request or the call that depends on it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -65,8 +66,12 @@ class Invalid(msgspec.Struct):
 
 REASONS = ("details", "detail", "message", "reason", "error", "description")
 """Members of an error's `data` in which agents explain it; the protocol does not define any."""
-REASON_DEPTH = 4
+CAUSES = ("cause", "causes", "errors", "inner", "innerError", "inner_error", "originalError", "source", "data", "body")
+"""Members with the error behind an error."""
+REASON_DEPTH = 8
 """Depth to which a reason is looked for: agents put the error of their provider there as it is."""
+REASON_ENTRIES = 20
+"""Entries of one list in which a reason is looked for."""
 
 
 class RpcError(Exception):
@@ -82,22 +87,37 @@ class RpcError(Exception):
         return f"RpcError({self.code}, {self.message!r})"
 
     def describe(self) -> str:
-        """Return the message, with the reason that some agents put into `data`."""
-        reason = _reason_in(self.data)
-        if reason and reason not in self.message:
-            return f"{self.message}: {reason}"
-        return self.message
+        """Return the message, with the reasons that some agents put into `data`: the outer and the innermost one."""
+        found = [self.data] if isinstance(self.data, str) else reasons_in(self.data)
+        return ends_of([self.message, *found[:1], *found[-1:]])
 
 
-def _reason_in(data: Any, depth: int = REASON_DEPTH) -> str:
-    """Return the first text in the `data` of an error that explains it; "" if there is none."""
-    if isinstance(data, str) or not depth:
-        return data if isinstance(data, str) else ""
-    inner = [one for one in data if isinstance(one, dict)] if isinstance(data, list) else []
-    if isinstance(data, dict):
-        inner = [data[name] for name in REASONS if name in data]
-    found = (_reason_in(one, depth - 1) for one in inner)
-    return next((text for text in found if text), "")
+def ends_of(reasons: Sequence[str]) -> str:
+    """Return reasons in one text, without those that the ones before contain."""
+    said = ""
+    for one in reasons:
+        if one and one not in said:
+            said = f"{said}: {one}" if said else one
+    return said
+
+
+def reasons_in(data: Any, read: Callable[[str], str] = str.strip, depth: int = REASON_DEPTH) -> list[str]:
+    """Return the texts in the `data` of an error that explain it: one of each level, the innermost last.
+
+    `read` returns the words in a text, "" if there are none; `depth` is the number of objects inside each other.
+    """
+    if not depth or not isinstance(data, dict | list):
+        return []
+    inner: list[Any] = []
+    own = ""
+    if isinstance(data, list):
+        inner, depth = [one for one in data[:REASON_ENTRIES] if isinstance(one, dict)], depth + 1
+    else:
+        inner = [data[name] for name in (*REASONS, *CAUSES) if name in data]
+        texts = (read(data[name]) for name in REASONS if isinstance(data.get(name), str))
+        own = next(filter(None, texts), "") or next((read(one) for one in inner if isinstance(one, str)), "")
+    chains = [reasons_in(one, read, depth - 1) for one in inner]
+    return ([own] if own else []) + max(chains, key=len, default=[])
 
 
 class PeerGoneError(Exception):

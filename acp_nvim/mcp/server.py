@@ -149,6 +149,9 @@ class McpClient:
         """Log a fault of the client that was tolerated."""
         log.warning("MCP client: %s", words)
 
+    def noise(self, line: bytes) -> None:
+        """Ignore a line that is no message; it is logged."""
+
     def lost(self, words: str, is_news: bool = False) -> None:
         """Log that a message was dropped; the client gets an error for a request."""
         log.warning("MCP client: %s", words)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import os
-import re
 import signal
 from typing import Final
 
@@ -19,15 +18,14 @@ from acp_nvim.acp.fields import shortened
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure
 from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSION, RpcError
-from acp_nvim.lazy import pattern
 from acp_nvim.limits import LOGGED_LINE_CHARS, TROUBLES
+from acp_nvim.session.auth.sign_in_words import about_sign_in
 from acp_nvim.session.plain_words import plain, reason, task
 from acp_nvim.transports.interface import Disconnected, Ending
 
 UNAUTHORIZED: Final = 401
 """The HTTP status of a provider, which some agents use as error code."""
 
-_ABOUT_SIGN_IN = pattern(r"\b401\b|unauthori[sz]ed|authenticat|(logged|signed) in|api.?key|credentials", re.IGNORECASE)
 _MAY_SIGN_IN = "If it wants a sign-in: :AcpLogin."
 
 LOG: Final = ":AcpLog shows what it said."
@@ -121,8 +119,8 @@ def _may_want_tls(definition: AgentDefinition) -> bool:
     return definition.address is not None and not (definition.address.tls or definition.address.url)
 
 
-def ended(definition: AgentDefinition, ending: Ending) -> Failure:
-    """Return the failure for an agent that has ended by itself, or whose connection has."""
+def ended(definition: AgentDefinition, ending: Ending, said: tuple[str, ...] = ()) -> Failure:
+    """Return the failure for an agent that has ended by itself, or whose connection has; `said` as in `exited`."""
     name = definition.name
     if isinstance(ending, Disconnected):
         why = plain(ending.why)
@@ -132,21 +130,23 @@ def ended(definition: AgentDefinition, ending: Ending) -> Failure:
             tls = f"; if it wants TLS, set agents.{name}.tls = true" if _may_want_tls(definition) else ""
             step = f"Check that an ACP agent listens there{tls}."
         return Failure("agent_exited", what, step, name)
-    return exited(name, ending.returncode, ending.last_words)
+    return exited(name, ending.returncode, ending.last_words, said)
 
 
-def exited(name: str, returncode: int | None, last_words: tuple[str, ...]) -> Failure:
+def exited(name: str, returncode: int | None, last_words: tuple[str, ...], said: tuple[str, ...] = ()) -> Failure:
     """Return the failure for a process that has ended by itself.
 
-    `returncode` is negative for a signal, None if unknown; `last_words` are lines of its stderr that may explain it.
+    `returncode` is negative for a signal, None if unknown; `last_words` are lines of its stderr that may explain it,
+    `said` those that it wrote to stdout instead of an answer.
     """
     how = "its connection" if returncode is None else f"with exit code {returncode}"
     if returncode is not None and returncode < 0:
         known = {one.value: one.name for one in signal.Signals}
         how = f"by signal {known.get(-returncode, -returncode)}"
-    said = "The end of its stderr:" if last_words else "It did not say why; :AcpLog has all that it said."
-    step = f"{STARTS_AGAIN} {said}"
-    return Failure("agent_exited", f"Agent {name!r} ended {how}.", step, name, last_words)
+    lines, source = (*said, *last_words), "It said:" if said else "The end of its stderr:"
+    step = source if lines else "It did not say why; :AcpLog has all that it said."
+    step = f"{_MAY_SIGN_IN} {step}" if about_sign_in("\n".join(lines)) else step
+    return Failure("agent_exited", f"Agent {name!r} ended {how}.", f"{STARTS_AGAIN} {step}", name, lines)
 
 
 def hangs(definition: AgentDefinition, seconds: float, others: int) -> Failure:
@@ -227,7 +227,7 @@ def _refusal(name: str, method: str, error: RpcError) -> Failure:
     _note_error(name, method, error)
     why = reason(error)
     what = f"Agent {name!r} refused to {task(method)}{': ' if why else ''}{why}."
-    is_about_sign_in = _ABOUT_SIGN_IN.search(error.describe())
+    is_about_sign_in = about_sign_in(error.message, error.data)
     return Failure("agent_refused", what, f"{_MAY_SIGN_IN} {LOG}" if is_about_sign_in else LOG, name)
 
 
@@ -297,20 +297,20 @@ def not_offered(name: str, method: str) -> Failure:
 def turn_failed_with(name: str, words: str) -> Failure:
     """Return the failure for a turn that the agent ended with an error, in those `words` of it."""
     _note(name, f"the turn failed: {words}")
-    return _turn_failed(name, words)
+    return _turn_failed(name, words, about_sign_in(words))
 
 
 def turn_failed(name: str, error: RpcError) -> Failure:
     """Return the failure for a turn whose prompt was answered with an error."""
     _note_error(name, "session/prompt", error)
-    return _turn_failed(name, error.describe())
+    return _turn_failed(name, error.describe(), about_sign_in(error.message, error.data))
 
 
-def _turn_failed(name: str, words: str) -> Failure:
+def _turn_failed(name: str, words: str, is_about_sign_in: bool) -> Failure:
     why = plain(words)
     what = f"Agent {name!r} failed on this prompt{': ' if why else ''}{why}."
     step = "You can prompt again; :AcpLog shows what it said."
-    return Failure("turn_failed", what, f"{_MAY_SIGN_IN} {step}" if _ABOUT_SIGN_IN.search(words) else step, name)
+    return Failure("turn_failed", what, f"{_MAY_SIGN_IN} {step}" if is_about_sign_in else step, name)
 
 
 def no_worktree(name: str, reason: str) -> Failure:

@@ -6,7 +6,7 @@ import re
 from itertools import groupby
 from typing import Any, Final
 
-from acp_nvim.jsonrpc.messages import METHOD_NOT_FOUND, REASONS, RpcError
+from acp_nvim.jsonrpc.messages import METHOD_NOT_FOUND, RpcError, ends_of, reasons_in
 from acp_nvim.lazy import pattern
 
 SAID_CHARS: Final = 500
@@ -155,11 +155,11 @@ def _without_json(words: str, depth: int = JSON_DEPTH) -> str:
 
 
 def _reason_in(value: Any, depth: int) -> str:
-    """Return the first text in a JSON value that explains an error."""
+    """Return the texts in a JSON value that explain an error: the outer and the innermost one."""
     if isinstance(value, str) or not depth:
         return _without_json(value, depth) if isinstance(value, str) else ""
-    inner = value if isinstance(value, list) else []
-    if isinstance(value, dict):
-        inner = [value[name] for name in REASONS if name in value]
-    found = (_reason_in(one, depth - 1) for one in inner if isinstance(one, str | dict | list))
-    return next((text for text in found if text.strip()), "")
+    if isinstance(value, list) and (texts := [one for one in value if isinstance(one, str)]):
+        found = (_without_json(one, depth - 1) for one in texts)
+        return next((text for text in found if text.strip()), "")
+    found_in = reasons_in(value, lambda text: _without_json(text, depth - 1).strip())
+    return ends_of([*found_in[:1], *found_in[-1:]])

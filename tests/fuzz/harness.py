@@ -94,6 +94,9 @@ class _Handler:
         assert isinstance(words, str)
         assert len(words) <= 1_000
 
+    def noise(self, line: bytes) -> None:
+        assert line
+
     def lost(self, words: str, is_news: bool = False) -> None:
         self.losses += 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Iterable, Iterator, Mapping
+from time import monotonic
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from acp_nvim.acp.cursor import Extended
 from acp_nvim.acp.extensions import Read, extensions
 from acp_nvim.acp.updates import Update
 from acp_nvim.elicitation.pending import OpenUrls
+from acp_nvim.process.child import LAST_WORDS_SECONDS, StderrTail
 from acp_nvim.session.connection.peer_session import PeerSession
 
 log = logging.getLogger(__name__)
@@ -32,9 +34,18 @@ class OtherMessages:
         self.account: str | None = None
         self.requests: dict[str, Read] = {}
         self._notifications: dict[str, Read] = {}
+        self._words = StderrTail()
 
     def __repr__(self) -> str:
         return f"<OtherMessages {sorted(self._notifications)} {sorted(self.requests)}>"
+
+    def note(self, line: bytes) -> None:
+        """Note a line that is no message: agents say like that why they end, or cannot begin."""
+        self._words.feed(line + b"\n", monotonic())
+
+    def last_words(self, is_at_work: bool) -> tuple[str, ...]:
+        """Return such lines that may explain the end: all, or if it `is_at_work` those right before it."""
+        return self._words.lines(monotonic() - LAST_WORDS_SECONDS if is_at_work else 0.0)
 
     def take_quirks(self, quirks: Iterable[str]) -> None:
         """Take what an agent with these quirks sends beside the protocol."""

@@ -97,7 +97,11 @@ class AgentPeer:
         Of more than a screenful it is the beginning and the end.
         """
         said = (*self._transport.first_words(), *self._transport.last_words()) if self._transport else ()
-        return "\n".join((*said, *self.router.noise))
+        return "\n".join((*said, *self.router.odd_lines))
+
+    def _words_so_far(self) -> tuple[str, ...]:
+        """Return what may explain why the agent does not answer: its stdout, and the end of its stderr."""
+        return (*self.router.others.last_words(False), *(self._transport.last_words() if self._transport else ()))
 
     @property
     def quirks(self) -> frozenset[str]:
@@ -143,7 +147,7 @@ class AgentPeer:
             if first:
                 with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the reader will see the end
                     await transport.sink.send(first)
-            handshake = initialize(definition, self.paths, self.settings, self.request, transport.last_words)
+            handshake = initialize(definition, self.paths, self.settings, self.request, self._words_so_far)
             self.router.dialect, self.info = await handshake
             self._began_to_work = True
             self.remark = "" if self.info.name else hint_without_name(definition)
@@ -296,7 +300,9 @@ class AgentPeer:
 
     def _death(self) -> Failure:
         assert self._transport is not None
-        return failures.ended(self.definition, self._transport.ending(self._heard))
+        is_explained = self._began_to_work and bool(self._transport.last_words(self._heard))
+        said = () if is_explained else self.router.others.last_words(self._began_to_work)
+        return failures.ended(self.definition, self._transport.ending(self._heard), said)
 
     @property
     def _heard(self) -> float | None:

@@ -70,7 +70,7 @@ class MessageRouter:
         """Returns when the editor is told the next time, see `Editor.next_batch`."""
         self._run = UpdateRun()
         self._only_text, self._was_only_text = True, False  # what was read since `caught_up`, and before that
-        self.noise: list[str] = []
+        self.odd_lines: list[str] = []
         """The first and the last lines that `odd` has logged, which may be what the agent wrote instead of messages."""
 
     @property
@@ -368,9 +368,9 @@ class MessageRouter:
 
     def odd(self, words: str) -> None:
         """Log a deviation from the protocol that the user need not know of."""
-        self.noise.append(words)
-        if len(self.noise) > ODD_LINES:
-            del self.noise[ODD_LINES // 2]
+        self.odd_lines.append(words)
+        if len(self.odd_lines) > ODD_LINES:
+            del self.odd_lines[ODD_LINES // 2]
         log.warning("%s: %s", self._name, words)
 
     def bug(self, error: Exception) -> None:
@@ -380,6 +380,10 @@ class MessageRouter:
         for session in list(self.sessions.values()):
             with contained("telling of a failure", lambda _: None):
                 session.on_bug(error)
+
+    def noise(self, line: bytes) -> None:
+        """Keep what the agent writes instead of messages."""
+        self.others.note(line)
 
     def lost(self, words: str, is_news: bool = False) -> None:
         """Report a message that was too large to all sessions of this agent; `is_news`: it may have been an update."""

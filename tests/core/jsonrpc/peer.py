@@ -84,6 +84,7 @@ class RecordingHandler:
     def __init__(self) -> None:
         self.log: list[tuple[str, Any]] = []
         self.oddities: list[str] = []
+        self.words: list[bytes] = []
         self.losses: list[str] = []
         self.bugs: list[Exception] = []
         self.catches = 0
@@ -108,6 +109,10 @@ class RecordingHandler:
     def odd(self, words: str) -> None:
         """See `Handler`."""
         self.oddities.append(words)
+
+    def noise(self, line: bytes) -> None:
+        """See `Handler`."""
+        self.words.append(line)
 
     def lost(self, words: str, is_news: bool = False) -> None:
         """See `Handler`."""

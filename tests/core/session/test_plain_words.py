@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import json
 import logging
 import re
 from pathlib import Path
@@ -65,6 +66,7 @@ VALUES: Final[dict[str, list[Any]]] = {
     "version": [0, 2, 3],
     "returncode": [None, 0, 3, -9, -200],
     "last_words": [(), ("session/load failed",)],
+    "said": [(), ("not logged in",)],
     "cwd": ["/nowhere", "/"],
     "definition": [
         AgentDefinition(name="it", command=["it"], install="get it", url="u"),
@@ -237,3 +239,34 @@ def test_each_request_that_we_send_has_words_for_the_user() -> None:
     methods = {method for module in modules for method in re.findall(r'Call\(\s*f?"([a-z_]+/[a-z_]+)"', module)}
     assert len(methods) > 10
     assert {method for method in methods if task(method) == task("unknown")} == set()
+
+
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["error", "cause", "data", "details"]), st.booleans(), st.booleans()),
+        min_size=1,
+        max_size=4,
+    ),
+)
+def test_the_outer_and_the_innermost_reason_are_told(steps: list[tuple[str, bool, bool]]) -> None:
+    said: Any = {"message": "usage limit reached; resets at 18:00"}
+    for name, has_message, in_list in steps:
+        said = {name: [said] if in_list else said, **({"message": "the provider failed"} if has_message else {})}
+    shown = reason(RpcError(-32603, "Internal error", said))
+    assert shown.endswith("usage limit reached; resets at 18:00")
+    assert shown.startswith("the provider failed: " if any(step[1] for step in steps) else "usage limit")
+    assert plain(f"API Error: 429 {json.dumps(said)}").endswith(shown)
+    assert reason(RpcError(-32603, "Internal error", {"message": json.dumps(said)})).endswith(shown)
+
+
+def test_a_reason_that_is_said_twice_is_told_once() -> None:
+    error = {"message": "quota exceeded", "cause": {"message": "quota exceeded"}}
+    assert reason(RpcError(1, "quota exceeded", {"error": error})) == "quota exceeded"
+
+
+def test_reasons_are_searched_in_bounds() -> None:
+    said: Any = {"message": "too deep"}
+    for _ in range(5000):
+        said = {"cause": said}
+    assert reason(RpcError(1, "outer", said)) == "outer"
+    assert reason(RpcError(1, "outer", [{"message": "x"}] * 100_000)) == "outer: x"

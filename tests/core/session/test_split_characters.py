@@ -67,7 +67,7 @@ def heard(lines: list[bytes], one_by_one: bool = False, v2: bool = False) -> tup
     router.sessions["s"] = Mock(spec=PeerSession, on_update=take, on_caught_up=presenter.caught_up)
     told = Told(b"".join(lines))
     anyio.run(Connection(told, told, router, Mock() if one_by_one else None).run)
-    assert router.noise == []
+    assert router.odd_lines == []
     presenter.close_calls("unfinished")
     return presenter, editor
 

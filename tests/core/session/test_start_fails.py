@@ -238,3 +238,26 @@ async def test_who_is_quick_is_not_told_of(host: Host, monkeypatch: pytest.Monke
     host.script("")
     assert await host.turn("go") == "end_turn"
     assert [patience.cancel_called for patience in waiting] == [True]
+
+
+@pytest.mark.parametrize("last", [b"LLM not set: run kimi login\n", b"LLM not set: run kimi login"])
+async def test_what_an_agent_says_on_stdout_before_it_ends_is_why(host: Host, last: bytes) -> None:
+    host.script(f"""
+        def start(agent):
+            agent.raw(b"\\x1b[31mhello\\x1b[0m\\n" + {last!r})
+            agent.exit(1)
+    """)
+    host.open()
+    await host.until_state("failed")
+    assert "  hello\n  LLM not set: run kimi login" in host.notices()[-1]
+    assert ":AcpLogin" in host.notices()[-1]
+
+
+async def test_what_an_agent_says_on_stdout_in_a_turn_that_it_does_not_end_is_why(host: Host) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            agent.raw(b"LLM not set\\n")
+            agent.exit(1)
+    """)
+    await host.turn()
+    assert host.notices()[-1].endswith("It said:\n  LLM not set")
