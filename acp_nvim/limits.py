@@ -111,6 +111,8 @@ INPUT_STRINGS: Final = 200
 QUIET_SECONDS: Final = 5.0
 """Default silence, with nothing open, that ends a background turn; also how long output after a cancel belongs to the
 cancelled turn. Models stream: few are silent for longer while they work."""
+SILENT_SECONDS: Final = 30.0
+"""Silence of an agent in a turn, with nothing open, that the user is told of: models that think say so before that."""
 MENTION_BYTES: Final = 1024 * 1024
 """Size of an attached text file: 300,000 tokens, more than the context of a model."""
 IMAGE_BYTES: Final = 7 * 1024 * 1024

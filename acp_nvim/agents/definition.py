@@ -165,6 +165,7 @@ QUIRKS = {
     "cursor_methods": "Has methods of its own for questions, plans that need approval, and to-do lists.",
     "suggestion_notification": "Suggests the next prompt in a notification of its own.",
     "retrying_notification": "Tells in a notification of its own that it repeats a failed request to its provider.",
+    "session_tokens": "Reports at the end of a turn the tokens of the whole session so far.",
     "words_for_line": "Asks for a line, and runs its words as a program where it thinks that no shell is needed.",
 }
 """The supported deviations from the protocol, each with what the agent does."""

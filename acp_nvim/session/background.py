@@ -12,6 +12,7 @@ from acp_nvim.acp.answers import Asked, FileToRead, FileToWrite, TerminalAsked
 from acp_nvim.acp.tool_call import ToolCall
 from acp_nvim.limits import QUIET_SECONDS
 from acp_nvim.session.requests.requests import AgentRequests
+from acp_nvim.session.silence import Silence
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn import Turn
 from acp_nvim.tasks import Tasks
@@ -40,6 +41,7 @@ class Background:
         finish: Callable[[], None],
     ) -> None:
         self.seconds = QUIET_SECONDS
+        self.silence = Silence(turn, presenter, requests)
         self._turn = turn
         self._presenter = presenter
         self._requests = requests
@@ -77,6 +79,8 @@ class Background:
         if self._turn.open_ended:
             self._last_word = anyio.current_time()
             self._tasks.spawn(self._end_when_quiet, self._turn.over)
+        else:
+            self._tasks.spawn(self.silence.watch, self._turn.over)
 
     def ended(self) -> None:
         """Note that the turn has ended. After a cancel, expect late updates of it for a while."""
@@ -89,6 +93,7 @@ class Background:
 
     def _asked(self, asked: Asked) -> None:
         self._turn.requests += 1
+        self._presenter.heard()
         if self._request_begins_turn(asked):
             self._last_word = anyio.current_time()
             if not self._turn.running:

@@ -232,7 +232,7 @@ class Session(ParentConversation):
         self.changes.begin_agent(peer.pid, peer.mark, peer.began)
         self.changes.work.state = peer.state
         self.sign_in.done()
-        self.requests.begin_agent(peer, self.connecting.fresh)
+        self.turns.begin_agent(peer, self.connecting.fresh)
         self.configuration.begin(session_id, opened, self.connecting.fresh)
         if opened.commands is not None:
             self.presenter.update(updates.CommandsReplaced(opened.commands))

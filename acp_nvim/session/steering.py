@@ -66,7 +66,7 @@ class Steering:
         try:
             await prompt.ready()
             self._presenter.prompt(prompt)
-            call = peer.dialect.steer(session_id, self._turns.blocks(prompt, peer))
+            call = peer.dialect.steer(session_id, self._turns.presenter.content(prompt, peer.abilities))
             await self._queue.leave(prompt)
             if self._turns.takes_more:  # else the turn was cancelled meanwhile, or is over
                 self._turns.expect_echo()

@@ -10,13 +10,13 @@ import anyio
 import msgspec
 
 from acp_nvim.acp import updates
-from acp_nvim.acp.schema_common import ContentBlock
 from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.jsonrpc.requests import Answer
 from acp_nvim.session import failures
 from acp_nvim.session.background import Background
 from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.empty_turns import EmptyTurns
 from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.state import CrashLoopGuard, StateMachine
@@ -31,14 +31,14 @@ STOPPED: Final = {
     "refusal": "the agent refuses to go on",
 }
 """Stop reasons (ACP "Prompt Turn", Stop Reasons) in words."""
-COMMAND_CHARS: Final = 50
-"""Characters of a slash command in a notice."""
-EMPTY_TURN_SECONDS: Final = 2.0
-"""Wait before a turn is reported as empty, unless the next prompt follows: some agents end a turn, and speak then."""
 
 
 class ChildSessions(Protocol):
     """What a session's turns need of its child sessions (`acp_nvim.session.subagents`)."""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether one of the children works at the moment."""
 
     def begin_turn(self) -> None:
         """Tell all children that the user has prompted the parent."""
@@ -81,11 +81,10 @@ class Turns:
         self._tasks = changes.tasks
         self._prompting = anyio.CancelScope()
         self._call_id: int | None = None  # of the prompt's request, until it is answered
-        self._command = ""  # the slash command that the last prompt begins with
-        self._empty_turn = 0  # number of a turn that has ended without any effect, until that is reported
-        self._blocks_before = 0  # length of the transcript when the last prompt was shown
+        self._empty = EmptyTurns(self._agent, self.turn, presenter, requests, self._tasks)
         begin, finish = partial(self.begin, prompted=False), partial(self._finish, "end_turn")
         self.background = Background(self.turn, presenter, requests, self._tasks, begin, finish)
+        self.background.silence.is_held = lambda: children.is_busy
 
     @property
     def takes_more(self) -> bool:
@@ -96,6 +95,11 @@ class Turns:
     def is_cancelled(self) -> bool:
         """Whether the user has cancelled the running turn, or the last one."""
         return self._states.now.turn == "cancelling" or self.turn.stop_reason == "cancelled"
+
+    def begin_agent(self, peer: AgentPeer, fresh: bool) -> None:
+        """Begin to work with an agent process, in a `fresh` session or in one that has turns already."""
+        self._requests.begin_agent(peer, fresh)
+        self.presenter.metadata.counts.begin("session_tokens" in peer.quirks, fresh)
 
     async def wait(self) -> None:
         """Wait until no turn runs that a prompt has to wait for."""
@@ -111,10 +115,9 @@ class Turns:
         """
         try:
             with anyio.CancelScope() as self._prompting:
-                self._report_empty_turn(self.turn.count)
-                self._command = _command_of(prompt.text)
+                self._empty.prompted(prompt.text)
                 await self._begin_with(prompt)
-                self._blocks_before = len(self.presenter.transcript)
+                self._empty.shown()
                 await self._changes.begin(prompt.text)
                 await prompt.ready()
                 await leave(prompt)
@@ -151,7 +154,7 @@ class Turns:
     async def _send(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> None:
         """Send the prompt's request and wait for the answer. Raises as `AgentPeer.request` does."""
         self.turn.is_sent = True
-        call = peer.dialect.prompt(session_id, self.blocks(prompt, peer))
+        call = peer.dialect.prompt(session_id, self.presenter.content(prompt, peer.abilities))
 
         def take(answer: Answer) -> None:
             if isinstance(answer, Exception):
@@ -192,13 +195,6 @@ class Turns:
         if not (is_cancelled or failures.wants_sign_in(error)):
             self.presenter.failure(failures.turn_failed(peer.name, error))
         self._finish("cancelled" if is_cancelled else "error")
-
-    def blocks(self, prompt: Prompt, peer: AgentPeer) -> list[ContentBlock]:
-        """Return the content blocks of a prompt that is ready, and show what the agent does not get of it."""
-        blocks, remarks = prompt.blocks(peer.abilities)
-        for remark in remarks:
-            self.presenter.notice("warn", remark)
-        return blocks
 
     def withdraw(self, peer: AgentPeer) -> bool:
         """Send `$/cancel_request` for the prompt; False when no answer is awaited."""
@@ -290,6 +286,7 @@ class Turns:
 
     def take_state(self, news: updates.StateChanged) -> None:
         """Take a `state_update` of the agent: it may begin or end a turn."""
+        self.presenter.heard()
         change = self.turn.take_state(news)
         if change == "begun":
             self.begin(prompted=False, reported=True)
@@ -306,35 +303,18 @@ class Turns:
 
     def _finish(self, stop_reason: str) -> None:
         """End a turn that the agent has ended."""
-        was_cancelled = self._requests.permissions.refusing  # not all agents answer that it was cancelled
-        self.end(stop_reason)
-        if stop_reason == "end_turn" and not was_cancelled and self._is_empty():
-            self._empty_turn = self.turn.count
-            self._tasks.spawn(self._report_empty_turn_later, self.turn.count)
+        if stop_reason == "end_turn" and self._requests.permissions.refusing:
+            stop_reason = "cancelled"  # not all agents answer that
+        is_empty = stop_reason == "end_turn" and self._empty.is_empty
+        self.end(stop_reason, is_empty)
+        if is_empty:
+            self._empty.ended()
         self._crash_loop.turn_done()
 
-    def _is_empty(self) -> bool:
-        """Whether the prompt had no effect that the user, or we, could see."""
-        told = self.turn.requests or self._requests.refusals.had_trouble
-        did_something = told or self.presenter.transcript.has_more_than(self._blocks_before)
-        return self.turn.prompted and not did_something
-
-    async def _report_empty_turn_later(self, number: int) -> None:
-        await anyio.sleep(EMPTY_TURN_SECONDS)
-        self._report_empty_turn(number)
-
-    def _report_empty_turn(self, number: int) -> None:
-        """Report the turn with that number, once, if it is the last one and still had no effect."""
-        if self._empty_turn == number == self.turn.count and self._is_empty():
-            self._empty_turn = 0
-            if self._command:  # such as /clear: it may have done it in silence
-                self.presenter.notice("info", f"Agent {self._agent!r} has ended {self._command} without an answer.")
-            else:
-                self.presenter.notice("warn", f"Agent {self._agent!r} ended its turn without saying or doing anything.")
-
-    def end(self, stop_reason: str) -> None:
-        """End the turn: close its tool calls, drop its grants, tell the editor."""
-        ended = events.TurnEnd(session=self._key, stop_reason=stop_reason, background=not self.turn.prompted)
+    def end(self, stop_reason: str, is_empty: bool = False) -> None:
+        """End the turn: close its tool calls, drop its grants, tell the editor; `is_empty`: it had no effect."""
+        is_own = not self.turn.prompted
+        ended = events.TurnEnd(session=self._key, stop_reason=stop_reason, background=is_own, empty=is_empty)
         self.turn.end(stop_reason)
         self._states.on("end")
         self._tasks.all_of(
@@ -376,9 +356,3 @@ class Turns:
             partial(self._requests.cancel_waiting, overrule=refusing, of_session=True),
             self.presenter.publish_status,
         )
-
-
-def _command_of(text: str) -> str:
-    """Return the slash command that a prompt begins with, "" if it is none."""
-    first = text[:COMMAND_CHARS].split(maxsplit=1)[:1]
-    return first[0] if first and text.startswith("/") else ""

@@ -237,6 +237,7 @@ class TurnEnd(SessionEvent):
 
     stop_reason: str  #: as in the protocol
     background: bool = False
+    empty: bool = False  #: the agent has said and done nothing
 
 
 class Status(SessionEvent):

@@ -149,6 +149,7 @@ class Usage(msgspec.Struct, omit_defaults=True):
     size: int
     cost: float | None = None
     currency: str | None = None
+    doubtful: bool = False  #: more is used than there is: one of the two numbers is wrong
 
 
 class SubagentView(msgspec.Struct, omit_defaults=True):

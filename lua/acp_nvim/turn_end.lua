@@ -10,11 +10,14 @@ local unread = require("acp_nvim.chat.unread")
 ---@param session acp.Session
 ---@param stop_reason string
 ---@param background boolean
-return function(session, stop_reason, background)
+---@param empty? boolean the agent has said and done nothing, which is no news
+return function(session, stop_reason, background, empty)
   session.open_turn = nil
   plans.end_turn(session)
-  unread.turn_ended(session)
-  notify.turn_end(session, stop_reason)
+  if not empty then
+    unread.turn_ended(session)
+    notify.turn_end(session, stop_reason)
+  end
   follow.turn_ended(session.key)
   loading.turn_ended()
   local data = { session = session.key, stop_reason = stop_reason, background = background }

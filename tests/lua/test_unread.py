@@ -17,8 +17,8 @@ def say(key, block, text="words", kind="agent"):
     return {"type": "append", "session": key, "block": block, "kind": kind, "text": text}
 
 
-def end(key, stop_reason="end_turn"):
-    return {"type": "turn_end", "session": key, "stop_reason": stop_reason}
+def end(key, stop_reason="end_turn", **more):
+    return {"type": "turn_end", "session": key, "stop_reason": stop_reason, **more}
 
 
 @pytest.fixture
@@ -51,6 +51,15 @@ def test_a_turn_without_a_word_counts_and_what_is_told_again_does_not(editor, hi
     editor.command("tabprevious | tabnext")
     editor.apply({"type": "reset", "session": key}, say(key, 1))
     assert editor.lua(UNREAD, key) == 0
+
+
+def test_a_turn_that_has_brought_nothing_is_no_news(editor, hidden):
+    key = hidden
+    editor.apply(end(key, empty=True))
+    assert editor.lua(UNREAD, key) == 0
+    assert editor.messages() == []
+    editor.apply(say(key, 1))
+    assert editor.lua(UNREAD, key) == 1
 
 
 def test_a_neovim_without_the_focus_is_not_seen(editor):

@@ -96,6 +96,7 @@ def test_the_important_comes_first(editor, key, width, words):
         ("dreaming\n%", {}, "◌ demo dreaming %"),
         ("idle", {"usage": {"used": 999_600, "size": 2_000_000}}, "● demo idle · 1.0M/2.0M (50%)"),
         ("idle", {"usage": {"used": 12, "size": 0}}, "● demo idle · 12"),
+        ("idle", {"usage": {"used": 210_000, "size": 200_000, "doubtful": True}}, "● demo idle · 210k/200k (?)"),
         (
             "idle",
             {"usage": {"used": 1, "size": 100, "cost": 2, "currency": "credits"}},

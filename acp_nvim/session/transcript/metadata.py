@@ -13,6 +13,7 @@ from acp_nvim.acp.answers import TurnTokens
 from acp_nvim.acp.tool_call import ToolCall
 from acp_nvim.acp.updates import Role
 from acp_nvim.session.config.options import Switches
+from acp_nvim.session.transcript.turn_tokens import TurnCounts
 from acp_nvim.ui import events
 from acp_nvim.ui.views import Tokens, Usage
 
@@ -29,6 +30,7 @@ class Activity:
         self.voice: Role | None = None
         self._running = False
         self._retrying: str | None = None
+        self._silent: str | None = None
         self._open: dict[str, str] = {}  # tool call -> its title
 
     @property
@@ -36,8 +38,8 @@ class Activity:
         """The activity in words for the status; None if no turn runs, or nothing is going on."""
         if not self._running:
             return None
-        if self._retrying is not None:
-            return self._retrying
+        if self._silent is not None or self._retrying is not None:
+            return self._silent or self._retrying
         if self.voice is not None:
             return WORDS.get(self.voice)
         return next(reversed(self._open.values()), None)
@@ -49,18 +51,26 @@ class Activity:
 
     def end(self) -> None:
         """End the turn: forget the growing message and the open calls."""
-        self.voice, self._running, self._retrying = None, False, None
+        self.voice, self._running, self._retrying, self._silent = None, False, None, None
         self._open.clear()
 
     def speak(self, role: Role) -> bool:
         """Note that a message of that role grows; return whether the status has changed."""
-        before, self.voice, self._retrying = self.words, role, None
+        before, self.voice, self._retrying, self._silent = self.words, role, None, None
         return self.words != before
 
     def retry(self, reason: str | None) -> bool:
         """Note that the agent repeats a failed request; return whether the status has changed."""
-        before, self.voice = self.words, None
+        before, self.voice, self._silent = self.words, None, None
         self._retrying = f"retrying ({reason})" if reason else "retrying"
+        return self.words != before
+
+    def silent(self, words: str | None) -> bool:
+        """Note that nothing comes from the agent, in `words`, or that it does again; return whether that is news."""
+        before = self.words
+        if words is not None:
+            self.voice = None  # whatever comes next is news
+        self._silent = words
         return self.words != before
 
     def call(self, call: ToolCall, was_open: bool = False) -> bool:
@@ -68,7 +78,7 @@ class Activity:
 
         `was_open`: the call was open before the end of the update, which is several in one.
         """
-        before, self._retrying = self.words, None
+        before, self._retrying, self._silent = self.words, None, None
         if call.finished:
             if was_open and call.tool_call_id not in self._open:
                 self.voice = None
@@ -89,6 +99,7 @@ class Metadata:
         self.switches = Switches()
         self.usage: Usage | None = None
         self.tokens: Tokens | None = None
+        self.counts = TurnCounts()
         self.activity = Activity()
         self.turn_started: float | None = None
         self._plans: dict[int, list[events.PlanStep]] = {}  # by block
@@ -124,7 +135,7 @@ class Metadata:
                 if update.title is not UNSET:
                     self.title = update.title
             case updates.UsageChanged():
-                before, self.usage = self.usage, Usage(update.used, update.size)
+                before, self.usage = self.usage, Usage(update.used, update.size, doubtful=update.used > update.size > 0)
                 if update.cost is UNSET and before is not None:  # the cost is unchanged
                     self.usage.cost, self.usage.currency = before.cost, before.currency
                 elif isinstance(update.cost, updates.Cost):
@@ -134,9 +145,10 @@ class Metadata:
         return True
 
     def take_tokens(self, tokens: TurnTokens | None) -> None:
-        """Note what a turn has used; zeros, which agents report for a cancelled turn, are not known numbers."""
-        if tokens is not None and tokens.total > 0:
-            self.tokens = Tokens(**msgspec.structs.asdict(tokens))
+        """Note what a turn has used, by the counts reported at its end, if that is known."""
+        used = None if tokens is None else self.counts.of_turn(tokens)
+        if used is not None:
+            self.tokens = Tokens(**msgspec.structs.asdict(used))
 
     def added_to(self, view: events.StatusView) -> events.StatusView:
         """Return the status `view` with the metadata filled in."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
+from time import monotonic
 
 import msgspec
 from msgspec import UNSET
 
 from acp_nvim.acp import updates
-from acp_nvim.acp.schema_common import TextContent
+from acp_nvim.acp.answers import Abilities
+from acp_nvim.acp.schema_common import ContentBlock, TextContent
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.acp.translation import compaction_message
 from acp_nvim.errors import Failure, Severity
@@ -54,6 +56,8 @@ class Presenter:
         self._suggestion: events.PromptSuggestion | None = None
         self.is_closing = False
         """Whether the tool calls that change are closed by this plugin, as their turn is over."""
+        self.last_sign = 0.0
+        """When the last update came, on the clock of `monotonic`."""
         self._unknown_kinds: set[str] = set()
         self._told: set[str] = set()
         self._status_changed = self._files_changed = False  # published once for all updates that arrive together
@@ -67,6 +71,13 @@ class Presenter:
             said = updates.MessageChunk("user", TextContent(text=prompt.transcript_text()))
             self.publish(self.transcript.say(said, ours=True))
 
+    def content(self, prompt: Prompt, takes: Abilities) -> list[ContentBlock]:
+        """Return the content blocks of a prompt that is ready, and show what the agent does not get of it."""
+        blocks, remarks = prompt.blocks(takes)
+        for remark in remarks:
+            self.notice("warn", remark)
+        return blocks
+
     def notice(self, level: Severity, text: str) -> None:
         """Show a notice of this plugin in the chat."""
         self.publish(self.transcript.notice(level, text))
@@ -77,6 +88,18 @@ class Presenter:
         self.publish(shown)
         return shown.block
 
+    def aside(self, level: Severity, text: str) -> int:
+        """Show a notice, after which the last messages go on above it; return its block."""
+        shown = self.transcript.notice(level, text, is_aside=True)
+        self.publish(shown)
+        return shown.block
+
+    @property
+    def command_names(self) -> frozenset[str] | None:
+        """The slash commands that the agent has listed, without the slash; None if it has listed none."""
+        listed = self._commands
+        return None if listed is None else frozenset(one.name.lstrip("/") for one in listed.commands)
+
     def failure(self, failure: Failure, more: str = "") -> None:
         """Report a failure in the transcript, as a message, and in the log."""
         text = without_secrets(f"{failure}\n{more}".rstrip())
@@ -84,8 +107,13 @@ class Presenter:
         self.notice(failure.severity, text)
         self.publish(events.Error(text=text, code=failure.code, session=self._key, agent=failure.agent))
 
+    def heard(self) -> None:
+        """Note that something has come from the agent, beside the updates that are shown."""
+        self.last_sign = monotonic()
+
     def update(self, update: updates.Update) -> None:
         """Show a `session/update` of the agent in the chat."""
+        self.last_sign = monotonic()
         if type(update) is updates.ToolCallChanged:  # the most frequent kind
             self._tool_call(update)
             return
@@ -192,7 +220,7 @@ class Presenter:
     def redraw(self, after: bool = False) -> None:
         """Publish the transcript and the commands again; with `after` only the blocks after those of another host."""
         for event in self.transcript.replay(after):
-            self._editor.publish(self._ended(event) if isinstance(event, events.Plan) else event)
+            self._editor.publish(event)
         self.publish(self._commands)
         if self._suggestion is not None:
             self._editor.publish(self._suggestion)

@@ -124,13 +124,18 @@ class Transcript(ToolCalls):
         shown = self._blocks[number - 1] = msgspec.structs.replace(block, removed=True)
         return shown
 
-    def notice(self, level: Severity, text: str, replaces: int = 0) -> events.Notice:
-        """Add a notice of this plugin, or update the one at the block `replaces` if that still exists."""
+    def notice(self, level: Severity, text: str, replaces: int = 0, is_aside: bool = False) -> events.Notice:
+        """Add a notice of this plugin, or update the one at the block `replaces` if that still exists.
+
+        `is_aside`: messages go on above it.
+        """
         is_known = isinstance(self._at(replaces), events.Notice)
         number = replaces if is_known else len(self._blocks) + 1
         shown = events.Notice(session=self.session, block=number, level=level, text=text)
         if is_known:
             self._blocks[number - 1] = shown
+        elif is_aside:
+            super()._add(shown)
         else:
             self._add(shown)
         return shown

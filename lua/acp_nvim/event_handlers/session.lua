@@ -168,7 +168,7 @@ return {
     autocmds.fire("AcpTurnStart", { session = session.key, background = event.background == true })
   end,
   turn_end = function(session, event)
-    end_turn(session, event.stop_reason, event.background == true)
+    end_turn(session, event.stop_reason, event.background == true, event.empty)
   end,
   commands = function(session, event)
     session.commands = event.commands

@@ -154,6 +154,7 @@
 ---@field size integer
 ---@field cost? number
 ---@field currency? string
+---@field doubtful? boolean more is used than there is: one of the two numbers is wrong
 
 ---The tokens that the last turn has used.
 ---@class acp.Tokens
@@ -583,6 +584,7 @@
 ---@field session integer its key
 ---@field stop_reason string as in the protocol
 ---@field background? boolean
+---@field empty? boolean the agent has said and done nothing
 
 ---The status of a session has changed.
 ---@class acp.event.Status: acp.Event

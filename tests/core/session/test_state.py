@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.session import turns
+from acp_nvim.session import empty_turns
 from acp_nvim.session.state import AT_REST, PUBLIC, STATES, TABLE, Effect, Event, Situation, State, step
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import SignIn
@@ -241,7 +241,7 @@ async def test_one_cancel_ends_a_turn_although_the_user_signs_in_beside_it(host:
 @pytest.mark.anyio
 @pytest.mark.parametrize("silent", ["nothing", "blank"])
 async def test_an_empty_turn_is_told(host: Host, monkeypatch: pytest.MonkeyPatch, silent: str) -> None:
-    monkeypatch.setattr(turns, "EMPTY_TURN_SECONDS", 0.0)
+    monkeypatch.setattr(empty_turns, "EMPTY_TURN_SECONDS", 0.0)
     host.script("""
         def turn(agent, prompt):
             if prompt.text == "say":
@@ -252,7 +252,7 @@ async def test_an_empty_turn_is_told(host: Host, monkeypatch: pytest.MonkeyPatch
     assert await host.turn("say") == "end_turn"
     assert host.notices() == []
     assert await host.turn(silent) == "end_turn"
-    await host.until("words", lambda: ["without saying" in one for one in host.notices()] == [True])
+    await host.until("words", lambda: host.notices() == ["Agent 'it' answered nothing."])
     assert await host.turn("/clear all") == "end_turn"
     told = "Agent 'it' has ended /clear without an answer."
     await host.until("words", lambda: [(one.level, one.text) for one in host.of(events.Notice)][1:] == [("info", told)])
@@ -271,7 +271,7 @@ async def test_an_empty_turn_is_told_above_the_next_prompt(host: Host) -> None:
     await host.until("the end of all turns", lambda: len(host.of(events.TurnEnd)) == 4)
     told = [one.text for one in host.editor.events if isinstance(one, events.Append | events.Notice)]
     assert told == [
-        *("nothing", "Agent 'it' ended its turn without saying or doing anything."),
+        *("nothing", "Agent 'it' answered nothing."),
         *("/clear all", "Agent 'it' has ended /clear without an answer."),
         *("say", "said", "say", "said"),
     ]
@@ -279,7 +279,7 @@ async def test_an_empty_turn_is_told_above_the_next_prompt(host: Host) -> None:
 
 @pytest.mark.anyio
 async def test_a_cancelled_turn_is_not_called_empty(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "EMPTY_TURN_SECONDS", 0.0)
+    monkeypatch.setattr(empty_turns, "EMPTY_TURN_SECONDS", 0.0)
     host.script("""
         def turn(agent, prompt):
             if prompt.text == "long":
@@ -289,10 +289,34 @@ async def test_a_cancelled_turn_is_not_called_empty(host: Host, monkeypatch: pyt
     host.prompt("long")
     await host.until_received("session/prompt")
     host.cancel()
-    assert (await host.editor.until_event(events.TurnEnd)).stop_reason == "end_turn"
+    assert (await host.editor.until_event(events.TurnEnd)).stop_reason == "cancelled"
+    assert (await host.until_state("idle")).stop_reason == "cancelled"
     assert await host.turn("nothing") == "end_turn"
-    await host.until("words on the second", lambda: "without saying" in "".join(host.notices()))
-    assert len(host.notices()) == 1
+    await host.until("words on the second", lambda: "answered nothing" in "".join(host.notices()))
+    assert host.notices() == ["Stopped: cancelled", "Agent 'it' answered nothing."]
+    assert [one.empty for one in host.of(events.TurnEnd)] == [False, True]
+
+
+@pytest.mark.anyio
+async def test_a_command_that_the_agent_does_not_list_is_named(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(empty_turns, "EMPTY_TURN_SECONDS", 0.0)
+    host.script("""
+        def turn(agent, prompt):
+            if prompt.text == "list":
+                listed = [{"name": "clear", "description": "d"}, {"name": "/web", "description": "d"}]
+                prompt.update("available_commands_update", availableCommands=listed)
+                prompt.say("listed")
+    """)
+    await host.turn("list")
+    expected = []
+    for text, words in (
+        ("/clear all", "has ended /clear without an answer."),
+        ("/web", "has ended /web without an answer."),
+        ("/clea r", "answered nothing: it does not know the command /clea."),
+    ):
+        await host.turn(text)
+        expected.append(f"Agent 'it' {words}")
+        await host.until("the words", lambda: host.notices() == expected)
 
 
 @pytest.mark.anyio

@@ -107,3 +107,26 @@ async def test_a_number_that_no_editor_can_hold_costs_no_turn(host: Host, number
     assert await host.turn(str(number)) == "end_turn"
     status = await host.until_state("idle")
     msgspec.msgpack.encode(status)
+
+
+async def test_an_agent_that_reports_sums_is_shown_with_those_of_the_turn(host: Host) -> None:
+    host.script("""
+        counts = iter([10, 30, 60])
+
+        def turn(agent, prompt):
+            total = next(counts)
+            prompt.say("so")
+            prompt.update("usage_update", used=total * 10, size=300)
+            prompt.reply({"stopReason": "end_turn", "usage": {
+                "totalTokens": 2 * total, "inputTokens": total, "outputTokens": total}})
+    """)
+    host.config["agents"]["it"]["quirks"] = ["session_tokens"]
+    host.hello()
+    seen = []
+    for _ in range(3):
+        await host.turn()
+        status = await host.until_state("idle")
+        assert status.tokens is not None
+        assert status.usage is not None
+        seen.append((status.tokens.total, status.tokens.input, status.usage.doubtful))
+    assert seen == [(20, 10, False), (40, 20, False), (60, 30, True)]

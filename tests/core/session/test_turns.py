@@ -291,6 +291,3 @@ async def test_a_plan_is_over_with_its_turn(host: Host) -> None:
     host.cancel()
     await host.until("the late plan", lambda: len(host.of(events.Plan)) > 1)
     assert host.of(events.Plan)[-1].over
-    host.app.receive("redraw", {"session": 1})
-    await host.until("the chat again", lambda: len(host.of(events.Plan)) > 2)
-    assert all(plan.over for plan in host.of(events.Plan)[1:])

@@ -106,6 +106,10 @@ function Parts:context(usage)
   elseif type(usage.size) ~= "number" or usage.size <= 0 then
     return self:add("context", short(usage.used))
   end
+  if usage.doubtful then
+    local long = ("%s/%s (?)"):format(short(usage.used), short(usage.size))
+    return self:add("context", long, { short = short(usage.used) .. "?" })
+  end
   local share = usage.used / usage.size
   local percent = ("%d%%"):format(math.floor(share * 100 + 0.5))
   local group = share >= FULL_CONTEXT and "AcpContextFull" or nil

@@ -1,0 +1,78 @@
+"""Tells the user of a turn that had no effect: the agent has ended it without a word."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import anyio
+
+from acp_nvim.errors import Severity
+from acp_nvim.session.requests.requests import AgentRequests
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.session.turn import Turn
+from acp_nvim.tasks import Tasks
+
+COMMAND_CHARS: Final = 50
+"""Characters of a slash command in a notice."""
+EMPTY_TURN_SECONDS: Final = 2.0
+"""Wait before a turn is reported as empty, unless the next prompt follows: some agents end a turn, and speak then."""
+
+
+class EmptyTurns:
+    """Finds the turns of `agent` that have no effect, and tells of each once."""
+
+    def __init__(self, agent: str, turn: Turn, presenter: Presenter, requests: AgentRequests, tasks: Tasks) -> None:
+        self._agent = agent
+        self._turn = turn
+        self._presenter = presenter
+        self._requests = requests
+        self._tasks = tasks
+        self._command = ""  # the slash command that the last prompt begins with
+        self._untold = 0  # number of a turn that has ended without any effect, until that is told
+        self._blocks_before = 0  # length of the transcript when the last prompt was shown
+
+    def prompted(self, text: str) -> None:
+        """Note that the user sends another prompt: what is to be told of the last turn is told now."""
+        self._tell(self._turn.count)
+        self._command = _command_of(text)
+
+    def shown(self) -> None:
+        """Note that the prompt is in the transcript: what comes after it is an effect."""
+        self._blocks_before = len(self._presenter.transcript)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the prompt had no effect that the user, or we, could see."""
+        told = self._turn.requests or self._requests.refusals.had_trouble
+        did_something = told or self._presenter.transcript.has_more_than(self._blocks_before)
+        return self._turn.prompted and not did_something
+
+    def ended(self) -> None:
+        """Tell that the turn, which has ended, was empty: soon, and if it still is."""
+        self._untold = self._turn.count
+        self._tasks.spawn(self._tell_later, self._turn.count)
+
+    async def _tell_later(self, number: int) -> None:
+        await anyio.sleep(EMPTY_TURN_SECONDS)
+        self._tell(number)
+
+    def _tell(self, number: int) -> None:
+        """Tell of the turn with that number, once, if it is the last one and still had no effect."""
+        if self._untold == number == self._turn.count and self.is_empty:
+            self._untold = 0
+            self._presenter.notice(*self._words())
+
+    def _words(self) -> tuple[Severity, str]:
+        commands = self._presenter.command_names
+        if not self._command:
+            return "warn", f"Agent {self._agent!r} answered nothing."
+        if commands is not None and self._command.lstrip("/") not in commands:
+            return "warn", f"Agent {self._agent!r} answered nothing: it does not know the command {self._command}."
+        # such as /clear: it may have done it in silence
+        return "info", f"Agent {self._agent!r} has ended {self._command} without an answer."
+
+
+def _command_of(text: str) -> str:
+    """Return the slash command that a prompt begins with, "" if it is none."""
+    first = text[:COMMAND_CHARS].split(maxsplit=1)[:1]
+    return first[0] if first and text.startswith("/") else ""
