@@ -13,6 +13,7 @@ local message = require("acp_nvim.message")
 local questions = require("acp_nvim.forms.questions")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
+local typed_ahead = require("acp_nvim.windows.typed_ahead")
 local window = require("acp_nvim.forms.window")
 
 local M = {}
@@ -68,7 +69,7 @@ local function map_keys(bufnr, question)
     end
   end
   for key, actions in pairs(by_key) do
-    vim.keymap.set("n", key, function()
+    keymaps.map_key(bufnr, "n", key, function()
       local url = question.request.url
       local page = url and (url.refused and "refused" or "url") or question.phase
       local is_over = question.outcome or question.phase == "sent"
@@ -78,7 +79,7 @@ local function map_keys(bufnr, question)
       if action then
         action.run(question)
       end
-    end, { buffer = bufnr, nowait = true, desc = "acp: " .. actions[1].name:gsub("_", " ") })
+    end, (actions[1].name:gsub("_", " ")))
   end
   keymaps.map(bufnr, "n", "close", window.close, question.request.id)
   keymaps.map(bufnr, "n", "help", help.show, "form", false)
@@ -136,7 +137,9 @@ local function close(question)
     window.draw(question) -- the form stays open: keys that are being typed must not reach another window
     return
   end
-  window.close(id)
+  typed_ahead.closing(function()
+    window.close(id)
+  end)
   local waiting = is_here and sessions.get(question.session) and questions.waiting(question.session)[1]
   if waiting and not window.window(waiting.request.id) then
     M.open(waiting.request.id)

@@ -1,7 +1,19 @@
 -- Maps the keys that the options assign to an action.
 local config = require("acp_nvim.config")
+local typed_ahead = require("acp_nvim.windows.typed_ahead")
 
 local M = {}
+
+---Maps a key to what it does.
+---@param modes string|string[]
+---@param key string
+---@param run fun()
+---@param words string describe it
+function M.map_key(bufnr, modes, key, run, words)
+  vim.keymap.set(modes, key, function()
+    typed_ahead.run(key, run)
+  end, { buffer = bufnr, nowait = true, desc = "acp: " .. words })
+end
 
 ---@param modes string|string[]
 ---@param action string name of the option, without `keymaps.`
@@ -9,9 +21,9 @@ local M = {}
 function M.map(bufnr, modes, action, run, ...)
   local args, count = { ... }, select("#", ...)
   for _, key in ipairs(config.keys(action)) do
-    vim.keymap.set(modes, key, function()
+    M.map_key(bufnr, modes, key, function()
       run(unpack(args, 1, count))
-    end, { buffer = bufnr, nowait = true, desc = "acp: " .. action:gsub("_", " ") })
+    end, (action:gsub("_", " ")))
   end
 end
 

@@ -1,4 +1,6 @@
 -- Maps keys in a buffer for a limited time, and restores the user's own mappings afterwards.
+local typed_ahead = require("acp_nvim.windows.typed_ahead")
+
 local M = {}
 
 local api = vim.api
@@ -17,7 +19,7 @@ local function mapped(bufnr, mode, key)
   local map = api.nvim_buf_call(bufnr, function()
     return vim.fn.maparg(key, mode, false, true)
   end)
-  return map.buffer == 1 and map or nil
+  return map.buffer == 1 and map.desc ~= typed_ahead.SHIELD and map or nil
 end
 
 local function id_of(mode, key)
@@ -25,9 +27,13 @@ local function id_of(mode, key)
 end
 
 ---@param mode string
+---@param act fun()
 ---@param desc string
 ---@param waits? boolean wait for the rest of a longer mapping that starts with this key
-function M.map(bufnr, mode, key, run, desc, waits)
+function M.map(bufnr, mode, key, act, desc, waits)
+  local function run()
+    typed_ahead.run(key, act)
+  end
   mappings[bufnr] = mappings[bufnr] or {}
   local known = mappings[bufnr][id_of(mode, key)]
   local old = mapped(bufnr, mode, key)

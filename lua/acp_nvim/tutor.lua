@@ -3,6 +3,7 @@ local client = require("acp_nvim.host.client")
 local config = require("acp_nvim.config")
 local decoration = require("acp_nvim.chat.transcript.decoration")
 local file_buffer = require("acp_nvim.windows.file_buffer")
+local keymaps = require("acp_nvim.keymaps")
 local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
@@ -253,7 +254,7 @@ function M.open()
     least = 0,
     timer = assert(uv.new_timer()),
   }
-  vim.keymap.set("n", "q", leave, { buffer = bufnr, nowait = true, desc = "acp: end the tutor" })
+  keymaps.map_key(bufnr, "n", "q", leave, "end the tutor")
   watch(open)
   show_step(open)
 end

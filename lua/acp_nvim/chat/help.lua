@@ -1,6 +1,7 @@
 -- Lists the keys of a buffer in a floating window.
 local config = require("acp_nvim.config")
 local decoration = require("acp_nvim.chat.transcript.decoration")
+local keymaps = require("acp_nvim.keymaps")
 local own = require("acp_nvim.windows.own")
 local schema = require("acp_nvim.config.schema")
 
@@ -59,7 +60,7 @@ local function close_with(win, bufnr)
     end
   end
   for _, key in ipairs(vim.list_extend({ "<Esc>", "q" }, config.keys("help"))) do
-    vim.keymap.set("n", key, close, { buffer = bufnr, nowait = true, desc = "acp: close" })
+    keymaps.map_key(bufnr, "n", key, close, "close")
   end
   api.nvim_create_autocmd("WinLeave", { buffer = bufnr, once = true, callback = vim.schedule_wrap(close) })
 end

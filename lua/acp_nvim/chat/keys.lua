@@ -61,9 +61,9 @@ function M.attach_chat(session)
   for _, action in ipairs({ "open", "details" }) do
     local run = lazy.fn("acp_nvim.chat.targets", action)
     for _, key in ipairs(config.keys(action)) do
-      vim.keymap.set("n", key, function()
+      keymaps.map_key(bufnr, "n", key, function()
         run(session, key)
-      end, { buffer = bufnr, nowait = true, desc = "acp: " .. action })
+      end, action)
     end
   end
   for _, key in ipairs(config.keys("session_actions")) do

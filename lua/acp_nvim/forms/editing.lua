@@ -1,5 +1,6 @@
 -- Edits the text of one field in a small window over the form. Each change is reported at once.
 local config = require("acp_nvim.config")
+local keymaps = require("acp_nvim.keymaps")
 local own = require("acp_nvim.windows.own")
 
 local M = {}
@@ -31,7 +32,7 @@ end
 local function map_keys(bufnr, close)
   local function map(modes, keys, run)
     for _, key in ipairs(keys) do
-      vim.keymap.set(modes, key, run, { buffer = bufnr, nowait = true, desc = "acp: done with this field" })
+      keymaps.map_key(bufnr, modes, key, run, "done with this field")
     end
   end
   local function done()

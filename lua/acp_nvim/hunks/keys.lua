@@ -2,6 +2,7 @@
 local config = require("acp_nvim.config")
 local schema = require("acp_nvim.config.schema")
 local temporary_keymaps = require("acp_nvim.temporary_keymaps")
+local typed_ahead = require("acp_nvim.windows.typed_ahead")
 
 local M = {}
 
@@ -21,9 +22,11 @@ local mapped = {}
 ---@param index integer of the key among those of its action
 ---@return boolean the key is an alternative, and the user has mapped it: gitsigns.nvim is often given `]h`
 local function is_users(bufnr, mode, key, index)
-  return index > 1 and api.nvim_buf_call(bufnr, function()
-    return vim.fn.maparg(key, mode) ~= ""
-  end)
+  return index > 1
+    and api.nvim_buf_call(bufnr, function()
+      local map = vim.fn.maparg(key, mode, false, true)
+      return next(map) ~= nil and map.desc ~= typed_ahead.SHIELD
+    end)
 end
 
 ---@param now? acp.HunkKey[]

@@ -4,6 +4,7 @@ local host = require("acp_nvim.host")
 local keymaps = require("acp_nvim.keymaps")
 local own = require("acp_nvim.windows.own")
 local switch = require("acp_nvim.windows.switch")
+local typed_ahead = require("acp_nvim.windows.typed_ahead")
 
 local M = {}
 
@@ -68,7 +69,9 @@ local function ended(one, code)
   end
   code = not one.closed and code or nil
   if code == 0 then
-    wipe(one)
+    typed_ahead.closing(function()
+      wipe(one)
+    end)
   elseif api.nvim_buf_is_valid(one.bufnr) and one.bufnr == api.nvim_get_current_buf() then
     vim.cmd.stopinsert() -- the last output stays to be read
   end
@@ -132,7 +135,9 @@ function M.over(attempt, outcome)
   if one and outcome == "cancelled" then
     open[attempt] = nil
     vim.fn.jobstop(one.job)
-    wipe(one)
+    typed_ahead.closing(function()
+      wipe(one)
+    end)
   end
 end
 

@@ -10,6 +10,7 @@ local preview_view = require("acp_nvim.review.preview_view")
 local previews = require("acp_nvim.review.previews")
 local sessions = require("acp_nvim.sessions")
 local temporary_keymaps = require("acp_nvim.temporary_keymaps")
+local typed_ahead = require("acp_nvim.windows.typed_ahead")
 local visibility = require("acp_nvim.permission.visibility")
 local window = require("acp_nvim.permission.window")
 local windows = require("acp_nvim.chat.windows")
@@ -135,8 +136,11 @@ local function map_keys(bufnr, request)
   for _, key in ipairs(#previews.of_request(request.id) > 0 and config.keys("preview") or {}) do
     temporary_keymaps.map(bufnr, "n", key, function()
       if M.shown() then
+        local win = api.nvim_get_current_win()
         vim.cmd.wincmd("p")
-        preview_view.open(request.id)
+        if not preview_view.open(request.id) and api.nvim_win_is_valid(win) then
+          api.nvim_set_current_win(win)
+        end
       end
     end, "acp: preview")
   end
@@ -157,7 +161,7 @@ function M.draw()
     local words = { "This request is over. Nothing is sent." }
     return window.show({ lines = words, highlights = {}, title = "Over", answers = key and key .. " back" or "" })
   elseif win and (#list == 0 or api.nvim_win_get_tabpage(win) ~= api.nvim_get_current_tabpage()) then
-    window.close()
+    typed_ahead.closing(window.close)
   end
   if #list == 0 then
     shown = nil

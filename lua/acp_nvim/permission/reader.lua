@@ -7,6 +7,7 @@ local limits = require("acp_nvim.limits")
 local sessions = require("acp_nvim.sessions")
 local own = require("acp_nvim.windows.own")
 local temporary_keymaps = require("acp_nvim.temporary_keymaps")
+local typed_ahead = require("acp_nvim.windows.typed_ahead")
 local visibility = require("acp_nvim.permission.visibility")
 local window = require("acp_nvim.permission.window")
 local wrapped = require("acp_nvim.permission.wrapped")
@@ -251,7 +252,7 @@ function M.over(id, is_answered)
   if not now or now.one.request.id ~= id then
     return
   elseif is_answered or api.nvim_get_current_win() ~= now.win then
-    return M.close()
+    return typed_ahead.closing(M.close)
   end
   now.is_over = true
   describe()

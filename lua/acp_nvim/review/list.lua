@@ -6,6 +6,7 @@ local config = require("acp_nvim.config")
 local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
 local highlights = require("acp_nvim.highlights")
+local keymaps = require("acp_nvim.keymaps")
 local late = require("acp_nvim.windows.late")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
@@ -194,7 +195,7 @@ local function new_list()
   unfolded = false
   local function map(action, desc, run)
     for _, key in ipairs(config.keys(action)) do
-      vim.keymap.set("n", key, run, { buffer = bufnr, nowait = true, desc = "acp: " .. desc })
+      keymaps.map_key(bufnr, "n", key, run, desc)
     end
   end
   map("open", "open this file", function()

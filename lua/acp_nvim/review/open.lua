@@ -11,6 +11,7 @@ local named = require("acp_nvim.buffers.named")
 local names = require("acp_nvim.names")
 local shadow = require("acp_nvim.hunks.shadow")
 local switch = require("acp_nvim.windows.switch")
+local typed_ahead = require("acp_nvim.windows.typed_ahead")
 local view = require("acp_nvim.review.view")
 local windows = require("acp_nvim.windows.open")
 
@@ -123,7 +124,9 @@ files.on_change(function(path)
     deleted[path] = nil
   elseif not review or review.operation ~= "delete" then -- restored, or accepted
     deleted[path] = nil
-    shadow.leave(bufnr, vim.uv.fs_stat(path) and file_buffer.get(path) or nil, false)
+    typed_ahead.closing(function()
+      shadow.leave(bufnr, vim.uv.fs_stat(path) and file_buffer.get(path) or nil, false)
+    end)
   elseif review.hunks then
     fill_deleted(review, bufnr)
   end

@@ -108,8 +108,9 @@ local function hint_of(preview)
   return vim.list_extend(chunks, { { "  " .. Lines.one_line(one.request.title), "AcpPreviewHint" } })
 end
 
+---Maps the keys, also while the hunks are still to come: keys typed ahead must not reach the text.
 local function give_keys(bufnr)
-  hunk_keys.give(bufnr, "preview", #preview_view.previews(bufnr) > 0 and KEYS or nil)
+  hunk_keys.give(bufnr, "preview", preview_view.is_expected(bufnr) and KEYS or nil)
 end
 
 ---@param bufnr integer of a file
@@ -157,6 +158,9 @@ local function notice(on)
     end
   end)
   on({ "BufReadPost", "BufNewFile", "BufWinEnter", "BufFilePost" }, function(event)
+    if event.event == "BufWinEnter" and preview_view.is_expected(event.buf) then
+      give_keys(event.buf)
+    end
     vim.schedule(function() -- the buffer is not complete yet
       if api.nvim_buf_is_loaded(event.buf) then
         draw_all(event.buf)

@@ -10,6 +10,7 @@ local previews = require("acp_nvim.review.previews")
 local shadow = require("acp_nvim.hunks.shadow")
 local switch = require("acp_nvim.windows.switch")
 local top = require("acp_nvim.hunks.top")
+local typed_ahead = require("acp_nvim.windows.typed_ahead")
 local windows = require("acp_nvim.windows.open")
 
 local M = {}
@@ -117,6 +118,17 @@ function M.is_opened(preview)
   return opened[preview.request] == preview.path
 end
 
+---@return boolean the buffer shows a preview, or will once the host has sent its hunks for the present text
+function M.is_expected(bufnr)
+  if #M.previews(bufnr) > 0 then
+    return true
+  end
+  local path = api.nvim_buf_is_loaded(bufnr) and lookup.is_file(bufnr) and lookup.real_path(bufnr)
+  return vim.iter(path and previews.all() or {}):any(function(preview)
+    return previews.place(preview) == path and (not preview.large or M.is_opened(preview))
+  end)
+end
+
 ---@return table<string, true> paths of this file, and of the files of its request that the user has visited
 function M.visited(preview)
   return vim.tbl_extend("force", visited[preview.request] or {}, { [preview.path] = true })
@@ -189,12 +201,13 @@ local function after(list, path, by)
 end
 
 ---Opens a file of the request at its first hunk, and with each further call the next file.
+---@return boolean done
 function M.open(request)
-  local list = previews.of_request(request)
-  if #list == 0 then
-    return message.info("there is no preview of this request")
+  local preview, wraps = after(previews.of_request(request), opened[request], 1)
+  if not preview then
+    message.info("there is no preview of this request")
   end
-  go(after(list, opened[request], 1))
+  return preview ~= nil and go(preview, wraps)
 end
 
 ---Jumps to the next file of a request, from a buffer without further hunks.
@@ -213,8 +226,13 @@ end
 
 ---Jumps by as many hunks as the count says, also into other files of the request.
 function M.step(backwards)
-  if not M.previews(api.nvim_get_current_buf())[1] then
-    return message.info("nothing is asked about this file any more")
+  local bufnr = api.nvim_get_current_buf()
+  if not M.previews(bufnr)[1] then
+    local is_late = M.is_expected(bufnr)
+    return message.info(
+      is_late and "the change is not here yet: look at it, then press the key again"
+        or "nothing is asked about this file any more"
+    )
   end
   jump.step(view, backwards, open_next)
 end
@@ -226,10 +244,12 @@ previews.on_change(function(request)
     if new_files[bufnr] then
       named.fill(bufnr, now.hunks[1] and now.hunks[1].new or {})
     elseif is_there then
-      shadow.leave(bufnr, nil, true)
-      if api.nvim_buf_is_valid(bufnr) then
-        switch.delete(bufnr)
-      end
+      typed_ahead.closing(function()
+        shadow.leave(bufnr, nil, true)
+        if api.nvim_buf_is_valid(bufnr) then
+          switch.delete(bufnr)
+        end
+      end)
     end
   end
   if #previews.of_request(request) == 0 then

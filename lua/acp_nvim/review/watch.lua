@@ -45,6 +45,9 @@ end
 ---@param on fun(events: string|string[], run: fun(event: vim.api.keyset.create_autocmd.callback_args), pattern?: string[])
 local function notice(on)
   on({ "BufReadPost", "BufNewFile", "BufWinEnter", "BufFilePost" }, function(event)
+    if event.event == "BufWinEnter" and files.of_buffer(event.buf) then
+      hunk_keys.give(event.buf, "review", KEYS) -- before the first key that is typed there
+    end
     files.opened(event.buf)
   end)
   on({ "InsertLeave", "BufLeave" }, function(event)

@@ -60,7 +60,10 @@ local RULES = {
   ["vim.regex"] = rule(PATTERN, { "buffers/handled.lua" }),
   ["vim.fn.search"] = rule(PATTERN, { "sessions/kept.lua" }),
   -- keys that are constant or mapped
-  ["vim.api.nvim_feedkeys"] = rule(KEYS, { "chat/targets.lua", "temporary_keymaps.lua", "forms/editing.lua" }),
+  ["vim.api.nvim_feedkeys"] = rule(
+    KEYS,
+    { "chat/targets.lua", "temporary_keymaps.lua", "forms/editing.lua", "windows/typed_ahead.lua" }
+  ),
   ["vim.api.nvim_input"] = rule(KEYS, { "buffers/pending.lua" }),
   ["vim.api.nvim_exec2"] = rule(COMMAND, { "autocmds.lua" }), -- a constant
   ["vim.api[]"] = rule(COMPUTED),

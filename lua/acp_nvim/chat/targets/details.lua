@@ -206,9 +206,9 @@ local function open_details(session, event, open_file)
   open_window(bufnr)
   keymaps.map(bufnr, "n", "close", leave, bufnr, from)
   for _, key in ipairs(config.keys("open")) do
-    vim.keymap.set("n", key, function()
+    keymaps.map_key(bufnr, "n", key, function()
       open_file(session, key)
-    end, { buffer = bufnr, nowait = true, desc = "acp: open" })
+    end, "open")
   end
 end
 
