@@ -15,6 +15,7 @@ from acp_nvim.errors import FailureError
 from acp_nvim.history.store import TranscriptStore
 from acp_nvim.rpc.messages import AgentsKnown, Handlers, OpenSession, Prewarm, SessionsList, SessionsMore
 from acp_nvim.session.connection.calls import send
+from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.peers import AgentLeases, Peers
 from acp_nvim.tasks import Tasks
 from acp_nvim.ui import session_events
@@ -25,6 +26,8 @@ AGENTS_WAIT_SECONDS: Final = 0.4
 """Time that a list of sessions waits for running agents: most answer within a tenth of that."""
 LISTS: Final = 8
 """Lists that are remembered for `sessions_more`: a user looks at one, other code may have more."""
+EMPTY_PAGES: Final = 20
+"""Pages without a session to list that are asked for one after the other; then the user may ask for more."""
 
 
 class _List(msgspec.Struct, eq=False):
@@ -34,6 +37,8 @@ class _List(msgspec.Struct, eq=False):
     found: list[FoundSession] = msgspec.field(default_factory=list)
     listed: dict[str, list[ListedSession]] = msgspec.field(default_factory=dict)
     cursors: dict[str, str] = msgspec.field(default_factory=dict)
+    used: dict[str, set[str]] = msgspec.field(default_factory=dict)
+    """The cursors that each agent was sent: one that comes again ends its list."""
     waits: set[str] = msgspec.field(default_factory=set)
     problems: dict[str, str] = msgspec.field(default_factory=dict)
     is_ready: bool = False
@@ -111,17 +116,19 @@ class SessionListHandlers:
 
     async def _ask_agent(self, one: _List, agent: str, cursor: str | None) -> None:
         one.problems.pop(agent, None)
-        listed = one.listed.get(agent, [])
+        listed = list(one.listed.get(agent, ()))
         try:
             peer = await self._agents.peer(agent, one.wanted.cwd)
-            cwd = None if one.wanted.everywhere else one.wanted.cwd
-            page = await send(peer, peer.dialect.list_sessions(cwd, cursor, peer.abilities.archive))
+            for _ in range(EMPTY_PAGES):
+                found, cursor = await self._page(one, peer, agent, cursor)
+                listed += found
+                if found or cursor is None:
+                    break
         except FailureError as error:
             one.problems[agent] = str(error.failure)
         else:
-            listed = [*listed, *_wanted(page, one.wanted)]
-            if page.next_cursor is not None:
-                one.cursors[agent] = page.next_cursor
+            if cursor is not None:
+                one.cursors[agent] = cursor
         finally:
             one.listed[agent] = listed
             one.waits.discard(agent)
@@ -129,6 +136,18 @@ class SessionListHandlers:
             one.answered = anyio.Event()
         if one.is_ready:
             self._editor.publish(one.event())
+
+    @staticmethod
+    async def _page(
+        one: _List, peer: AgentPeer, agent: str, cursor: str | None
+    ) -> tuple[list[ListedSession], str | None]:
+        """Return the sessions of one page, and the cursor of the next one. Raises `FailureError`."""
+        used = one.used.setdefault(agent, set())
+        if cursor is not None:
+            used.add(cursor)
+        cwd = None if one.wanted.everywhere else one.wanted.cwd
+        page = await send(peer, peer.dialect.list_sessions(cwd, cursor, peer.abilities.archive))
+        return _wanted(page, one.wanted), None if page.next_cursor in used else page.next_cursor
 
 
 def offers(abilities: Abilities) -> list[Offer]:

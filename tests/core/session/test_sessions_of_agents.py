@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.rpc.session_lists import EMPTY_PAGES
 from acp_nvim.ui import events
 from acp_nvim.ui.session_events import AgentsKnown, SessionDone, SessionsListed, WorktreeSeen
 from tests.core.session.host import Host
@@ -130,6 +131,48 @@ async def test_an_agent_lists_its_sessions_of_a_directory_page_by_page(host: Hos
     [known] = (await ask(host, "agents_known", AgentsKnown, 2)).agents
     assert (known.agent, known.running) == ("it", True)
     assert known.offers == ["list", "load", "resume", "fork", "close", "delete"]
+
+
+PAGES = """
+    INITIALIZE = {"agentCapabilities": {"sessionCapabilities": {"list": {}}}}
+    PAGES = %s
+    def session_list(agent, request):
+        names, cursor = PAGES[request.params.get("cursor")]
+        sessions = [{"sessionId": one, "cwd": "/elsewhere" if one == "far" else request.params.get("cwd", "/")}
+                    for one in names]
+        request.reply({"sessions": sessions, **({} if cursor is None else {"nextCursor": cursor})})
+        return NO_ANSWER
+"""
+
+
+@pytest.mark.parametrize(
+    ("pages", "steps"),
+    [
+        ({None: ([], "1"), "1": ([], "2"), "2": (["a"], "3"), "3": (["b"], None)}, [["a"], ["a", "b"]]),
+        ({None: (["far"], "1"), "1": (["a"], None)}, [["a"]]),
+        ({None: (["a"], "1"), "1": (["b"], "1")}, [["a"], ["a", "b"]]),
+        ({None: (["a"], "1"), "1": (["b"], "2"), "2": ([], "1")}, [["a"], ["a", "b"], ["a", "b"]]),
+        ({None: ([], "1"), "1": ([], "1")}, [[]]),
+    ],
+)
+async def test_empty_pages_are_passed_and_a_circle_ends(host: Host, pages: Any, steps: list[list[str]]) -> None:
+    host.script(PAGES % repr(pages))
+    told = await listed(host, agents=["it"])
+    seen = [sorted(one.session_id or "" for one in told.entries)]
+    while told.more:
+        answers = len(host.editor.all(SessionsListed))
+        host.app.receive("sessions_more", {"id": 1, "agent": "it"})
+        told = await whole_list(host, 1, answers + 1)
+        seen.append(sorted(one.session_id or "" for one in told.entries))
+    assert seen == steps
+    assert told.problems == {}
+
+
+async def test_an_agent_that_never_lists_anything_is_left_alone(host: Host) -> None:
+    host.script(PAGES % "type('Endless', (), {'__getitem__': lambda self, at: ([], str(int(at or 0) + 1))})()")
+    told = await listed(host, agents=["it"])
+    assert (told.entries, told.more) == ([], ["it"])
+    assert len(host.scripts["it"].received("session/list")) == EMPTY_PAGES
 
 
 @pytest.mark.parametrize(
