@@ -92,6 +92,10 @@ EXCLUDES_BYTES: Final = 1024 * 1024
 MEGABYTES: Final = 2000.0
 """Default size of the state directory, in MB: what a few large projects need for weeks."""
 
+# The MCP server
+PROGRESS_SECONDS: Final = 15.0
+"""Time between two notices of progress of a call that waits: opencode gives up after 60 s without any."""
+
 # Sessions, turns and prompts
 TURN_REQUESTS: Final = 2000
 """Requests and questions of one turn, withdrawn ones included, that reach the user: 35 MB of the host and Neovim."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from acp_nvim import __version__
+from acp_nvim import __version__, decoders
 from acp_nvim.jsonrpc.messages import CancelRules
 
 HANDSHAKE_VERSIONS: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -35,10 +35,20 @@ INSTRUCTIONS: Final = (
 )
 
 
+PROGRESS: Final = "notifications/progress"
+
+
 class Params(msgspec.Struct):
     """The parameters that every request may have."""
 
     meta: dict[str, msgspec.Raw] | None = msgspec.field(name="_meta", default=None)
+
+    @property
+    def progress_token(self) -> str | int | None:
+        """What notices of progress are to name; None if the client wants none (both eras, "Progress")."""
+        token = (self.meta or {}).get("progressToken")
+        value: object = None if token is None else decoders.decode(token, object)
+        return value if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
 class InitializeParams(msgspec.Struct):
@@ -47,11 +57,16 @@ class InitializeParams(msgspec.Struct):
     version: str = msgspec.field(name="protocolVersion")
 
 
-class CallParams(msgspec.Struct):
+class CallParams(Params, kw_only=True):
     """The parameters of `tools/call`: a tool by its name, and its arguments."""
 
     name: str
     arguments: dict[str, Any] | None = None
+
+
+def progress(token: str | int, count: int) -> dict[str, Any]:
+    """Return the parameters of a notice of progress; `count` grows with each."""
+    return {"progressToken": token, "progress": count, "message": "Neovim works on it, or waits for the user."}
 
 
 def initialized(version: str) -> dict[str, Any]:

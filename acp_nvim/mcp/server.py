@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar
 
+import anyio
 import msgspec
 
 from acp_nvim import decoders
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
+from acp_nvim.limits import PROGRESS_SECONDS
 from acp_nvim.mcp import messages
 from acp_nvim.mcp.tool import Tool, ToolError, Workplace, bounded, page
 from acp_nvim.workspace.refusals import FileRefusedError
@@ -64,13 +67,17 @@ class Toolset:
 class McpClient:
     """Serves one client (`acp_nvim.jsonrpc.dispatcher.Handler`); `notify` sends it a notification.
 
-    `on_bug` is called with an exception that should not have been.
+    `on_bug` is called with an exception that should not have been. A client that has given a token for it is told every
+    `progress_seconds` that its call goes on.
     """
 
-    def __init__(self, toolset: Toolset, on_bug: Callable[[Exception], None]) -> None:
+    def __init__(
+        self, toolset: Toolset, on_bug: Callable[[Exception], None], progress_seconds: float = PROGRESS_SECONDS
+    ) -> None:
         self.notify: Callable[[str, Any], None] = lambda method, params: None
         self._toolset = toolset
         self._on_bug = on_bug
+        self._progress_seconds = progress_seconds
         self._has_shaken_hands = False
         self._had_debugger = toolset.has_debugger
 
@@ -128,11 +135,31 @@ class McpClient:
         return self._toolset.described()
 
     async def _call(self, params: messages.CallParams) -> dict[str, Any]:
-        found = await self._toolset.call(params)
+        token = params.progress_token
+        found = await (self._toolset.call(params) if token is None else self._call_with_progress(params, token))
         if self._has_shaken_hands and self._had_debugger != self._toolset.has_debugger:
             self._had_debugger = self._toolset.has_debugger
             self.notify(messages.LIST_CHANGED, {})
         return found
+
+    async def _call_with_progress(self, params: messages.CallParams, token: str | int) -> dict[str, Any]:
+        failed: Exception | None = None
+        found: dict[str, Any] = {}
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._tell_progress, token)
+            try:
+                found = await self._toolset.call(params)
+            except Exception as error:  # raised outside of the group, which would wrap it
+                failed = error
+            group.cancel_scope.cancel()
+        if failed is not None:
+            raise failed
+        return found
+
+    async def _tell_progress(self, token: str | int) -> None:
+        for count in itertools.count(1):
+            await anyio.sleep(self._progress_seconds)
+            self.notify(messages.PROGRESS, messages.progress(token, count))
 
     @staticmethod
     def _decoded(params: msgspec.Raw, kind: type[T], method: str) -> T:

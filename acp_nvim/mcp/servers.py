@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from acp_nvim.agents.mcp_servers import RESERVED
 from acp_nvim.jsonrpc.connection import ByteSink, ByteSource, Connection
+from acp_nvim.limits import PROGRESS_SECONDS
 from acp_nvim.mcp.listener import Listener
 from acp_nvim.mcp.project_servers import ProjectServersTrust
 from acp_nvim.tasks import Tasks
@@ -33,6 +34,7 @@ class McpServers:
     def __init__(self, editor: Editor, tasks: Tasks) -> None:
         self.is_enabled = True
         self.configured: Any = {}
+        self.progress_seconds = PROGRESS_SECONDS
         self.projects = ProjectServersTrust(editor.publish)
         self._editor = editor
         self._tasks = tasks
@@ -122,7 +124,7 @@ class SessionServer:
     def _new_client(self) -> McpClient:
         from acp_nvim.mcp.server import McpClient
 
-        return McpClient(self.toolset, self._tasks.on_failure)
+        return McpClient(self.toolset, self._tasks.on_failure, self._servers.progress_seconds)
 
     async def _serve(self, source: ByteSource, sink: ByteSink) -> None:
         from acp_nvim.mcp.messages import CANCELLED
