@@ -46,6 +46,7 @@ async def stop_rest(pid: int, mark: str, on_rung: Callable[[Rung], None] = ignor
         left = await _wait_until_gone(pid, mark)
     if left:
         on_rung("SIGKILL")
+        await _send(pid, mark, signal.SIGKILL)  # whatever time it takes to find them on a busy machine
         with anyio.move_on_after(KILL_SECONDS):
             while await _members(pid, mark):  # a process may have started another since they were listed
                 await _send(pid, mark, signal.SIGKILL)

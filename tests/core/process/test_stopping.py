@@ -89,6 +89,19 @@ async def test_who_ignores_that_too_is_killed(spawn: Spawn, mark: str) -> None:
     assert marked(mark) == []
 
 
+@pytest.mark.usefixtures("merciless")
+async def test_who_ignores_it_is_killed_however_long_it_takes_to_find_them(
+    spawn: Spawn, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stopping, "KILL_SECONDS", 0)  # no second search is in time
+    child = await spawn('trap "" TERM; echo ready; while :; do sleep 1000; done')
+    await stop(child)
+    monkeypatch.undo()
+    with anyio.fail_after(LIMIT):
+        await child.wait()
+    assert child.returncode == -9
+
+
 GRANDCHILDREN = {
     "in its group": "sleep 1000 &",
     "in a session of its own": "setsid sleep 1000 &",
