@@ -16,6 +16,7 @@ from acp_nvim.session.connection.calls import send
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.state import Effect, StateMachine
+from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import Spawn
 
@@ -167,16 +168,21 @@ class Cancelling:
         if others:
             self._presenter.notice("warn", failures.others_end(peer.definition, others))
         what = f"Agent {peer.name!r} was ended, because it did not stop what it did in another chat (:AcpCancel there)."
-        is_process = peer.definition.address is None
-        step = failures.STARTS_AGAIN if is_process else failures.CONNECTS_AGAIN
-        reason = Failure("agent_ended", what, step, peer.name)
-        await peer.end(reason, session_id, lambda rung: self._presenter.notice("info", RUNGS[rung]))
-        if peer.gone.is_set():
-            done = "The agent's process has ended." if is_process else CLOSED
-            self._presenter.notice("info", f"{done} {step}")
-        else:
-            self._presenter.notice("warn", "The agent's process cannot be ended; it is left alone.")
+        await end_process(peer, what, session_id, self._presenter)
         self._leave(peer)
+
+
+async def end_process(peer: AgentPeer, what: str, session_id: str, presenter: Presenter) -> None:
+    """End the process for the session with that id, with notices in its chat; its other sessions are told `what`."""
+    is_process = peer.definition.address is None
+    step = failures.STARTS_AGAIN if is_process else failures.CONNECTS_AGAIN
+    reason = Failure("agent_ended", what, step, peer.name)
+    await peer.end(reason, session_id, lambda rung: presenter.notice("info", RUNGS[rung]))
+    if peer.gone.is_set():
+        done = "The agent's process has ended." if is_process else CLOSED
+        presenter.notice("info", f"{done} {step}")
+    else:
+        presenter.notice("warn", "The agent's process cannot be ended; it is left alone.")
 
 
 def _others(peer: AgentPeer) -> int:

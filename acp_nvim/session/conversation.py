@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Awaitable
-from typing import Any
+from typing import Any, Final
 
 from acp_nvim.acp import updates
 from acp_nvim.acp.answers import Asked
@@ -21,6 +21,9 @@ from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.transcript.session_messages import SessionMessages
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.workspace.roots import Roots, WatchedRoots
+
+LABEL_CHARS: Final = 60
+"""Characters of a title that name a chat within a message."""
 
 
 class Conversation(PeerSession):
@@ -58,6 +61,12 @@ class Conversation(PeerSession):
         """Whether the editor was told of changes of it that are to be reviewed."""
         self.messages = SessionMessages(presenter, self.name_of)
         self._warnings = failures.WarningDeduplicator()
+
+    @property
+    def label(self) -> str:
+        """How messages to the user name the chat: by its title, else by its number."""
+        title = (self.presenter.metadata.title or "").strip().partition("\n")[0][:LABEL_CHARS]
+        return f"the chat {title!r}" if title else f"chat {self.key}"
 
     @property
     @abstractmethod

@@ -115,7 +115,7 @@ class Session(ParentConversation):
         """Cancel what is in progress, see `session/state.py`; with `force`, end the agent's process if necessary."""
         if self.after_turn.cancel() or (self.sign_in.cancel() and self.states.is_at_rest):
             return
-        self.states.on("insist" if force else "cancel")
+        self.states.on("insist" if force and not self.connecting.insist() else "cancel")
         self.publish_status()
 
     def stop(self) -> None:

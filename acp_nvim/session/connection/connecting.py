@@ -15,6 +15,7 @@ from acp_nvim.acp.dialect import Call, Place, Way
 from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.session import failures
 from acp_nvim.session.auth.sign_ins import SignIn
+from acp_nvim.session.cancelling import end_process
 from acp_nvim.session.connection.calls import KeptSession, ResumeWay, offers, send
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.connection.peer_session import PeerSession
@@ -129,6 +130,8 @@ class Connecting:
         self._tasks = tasks
         self._mcp_servers = mcp_servers
         self._scope = anyio.CancelScope()
+        self._session: PeerSession | None = None  # that is being opened
+        self._cwd = ""
 
     @property
     def fresh(self) -> bool:
@@ -138,6 +141,26 @@ class Connecting:
     def cancel(self) -> None:
         """Cancel a `run` in progress, if there is one."""
         self._scope.cancel()
+
+    def insist(self) -> bool:
+        """End the process that a `run` in progress waits for, if another chat has it. Return whether that is so."""
+        session = self._session
+        peer = None if session is None else self._services.peers.newest(self._agent, self._cwd)
+        if session is None or peer is None or peer.gone.is_set():
+            return False
+        chats = [one.label for one in peer.router.chats_beside(session)]
+        if not chats and peer.started_by and peer.started_by != session.label and not peer.has_begun:
+            chats = [peer.started_by]  # whose start this one waits for
+        if chats:
+            self._tasks.spawn(self._end, peer, " and ".join(chats), session.label)
+        return bool(chats)
+
+    async def _end(self, peer: AgentPeer, chats: str, label: str) -> None:
+        what = "process" if peer.definition.address is None else "connection"
+        name = f"Agent {peer.name!r}"
+        self._presenter.notice("warn", f"{name} is ended: this start waited for its {what}, which {chats} had.")
+        told = f"{name} was ended by :AcpCancel! in {label}, whose start waited for the same {what}."
+        await end_process(peer, told, "", self._presenter)
 
     def outcome(self, had_turns: bool) -> tuple[Severity, str] | None:
         """Return a notice about the session that was opened; `had_turns`: the chat shows some."""
@@ -157,10 +180,12 @@ class Connecting:
         """Return when the session is open, or after `cancel`. Raises `FailureError`; then an unused process ends."""
         patience = anyio.CancelScope()
         self._tasks.spawn(self._say_that_it_takes_time, patience)
+        self._session, self._cwd = session, place.cwd
         try:
             with anyio.CancelScope() as self._scope:
                 await self._connect(session, place)
         finally:
+            self._session = None
             patience.cancel()
 
     async def _say_that_it_takes_time(self, patience: anyio.CancelScope) -> None:
@@ -176,7 +201,7 @@ class Connecting:
         kept = self.wanted or (KeptSession(self.last, "go_on") if self.last else None)
         if kept is not None:
             await self._services.peers.settled(definition.name, place.cwd)
-        peer = await self._services.peers.obtain(definition, place.cwd)
+        peer = await self._services.peers.obtain(definition, place.cwd, session.label)
         peer.hold(self)
         if peer.remark:
             self._presenter.notice("info", peer.remark)

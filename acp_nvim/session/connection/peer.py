@@ -62,6 +62,8 @@ class AgentPeer:
         self._stopping = False
         self._began_to_work = False  # it has answered `initialize`
         self._last_call = 0.0
+        self.started_by = ""
+        """The name of the chat that it was started for."""
         self._reason: Failure | None = None  # reported to the sessions other than `_ended_by`, which ended it
         self._ended_by: set[str] = set()
 
@@ -123,6 +125,11 @@ class AgentPeer:
         """The abilities that the agent declared in `initialize`."""
         return self.info.abilities
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether the agent has answered `initialize`: before that, the process is being started for a chat."""
+        return self._began_to_work
+
     async def start(self, tasks: Tasks, guard: Guard, started: Transport | None = None) -> None:
         """Start the process, unless it is `started`, or connect to its address; then `initialize` it.
 
@@ -181,7 +188,8 @@ class AgentPeer:
             return await self._connection.request(method, params, settle, on_call)
         except PeerGoneError as error:
             await self.gone.wait()
-            raise FailureError(self._death()) from error
+            reason = None if self._began_to_work else self._reason  # a start that another chat has ended
+            raise FailureError(reason or self._death()) from error
 
     def notify(self, method: str, params: Any) -> None:
         """Send a notification without waiting; it is dropped if the agent is gone."""

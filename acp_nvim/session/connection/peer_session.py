@@ -36,6 +36,10 @@ class PeerSession(Protocol):
         """The idle process is being stopped; the next prompt starts it again."""
 
     @property
+    def label(self) -> str:
+        """How messages to the user name the chat."""
+
+    @property
     def is_open(self) -> bool:
         """Whether the agent has opened the session, so that its requests can be served."""
 

@@ -49,11 +49,12 @@ class Peers:
         self._guard = guard_of_host()
         self._peers: dict[tuple[str, str], AgentPeer] = {}
         self._starting: dict[tuple[str, str], anyio.Lock] = {}
+        self._newest: dict[tuple[str, str], AgentPeer] = {}  # also those that are being started
         self._first: FirstAgent | None = None
         self._forms: dict[str, list[str]] = {}  # the commands with which agents were started
 
-    async def obtain(self, definition: AgentDefinition, cwd: str) -> AgentPeer:
-        """Return the agent's process, started if it does not run. Raises `FailureError`."""
+    async def obtain(self, definition: AgentDefinition, cwd: str, by: str = "") -> AgentPeer:
+        """Return the agent's process, started for the chat `by` if it does not run. Raises `FailureError`."""
         key = (definition.name, cwd)
         async with self._starting.setdefault(key, anyio.Lock()):
             form = self._forms.get(definition.name)
@@ -61,15 +62,16 @@ class Peers:
                 definition = with_command(definition, form)
             peer = self._peers.get(key)
             if peer is None or not peer.alive or peer.definition != definition or peer.settings.v2 != self.settings.v2:
-                new, started = partial(self._new, cwd), self._started(definition, cwd)
+                new, started = partial(self._new, cwd, by), self._started(definition, cwd)
                 peer = await start_known_form(definition, new, self._tasks, self._guard, started)
                 self._forms[definition.name] = peer.definition.command
                 self._peers[key] = peer
                 self._tasks.spawn(peer.stop_when_idle, partial(self._idle_seconds, definition))
             return peer
 
-    def _new(self, cwd: str, definition: AgentDefinition) -> AgentPeer:
-        peer = AgentPeer(definition, cwd, self.settings)
+    def _new(self, cwd: str, by: str, definition: AgentDefinition) -> AgentPeer:
+        peer = self._newest[definition.name, cwd] = AgentPeer(definition, cwd, self.settings)
+        peer.started_by = by
         peer.router.ask_user = partial(self.ask_user, peer)
         peer.router.next_batch = self._next_batch
         return peer
@@ -93,6 +95,10 @@ class Peers:
     def known(self) -> list[AgentPeer]:
         """Return the latest process of each agent and directory, which may have ended."""
         return list(self._peers.values())
+
+    def newest(self, name: str, cwd: str) -> AgentPeer | None:
+        """Return the latest process, which may have ended, or be starting; then `obtain` waits for that."""
+        return self._newest.get((name, cwd))
 
     async def settled(self, name: str, cwd: str) -> None:
         """Wait for a process that is being stopped: it may still write what the next one will read."""

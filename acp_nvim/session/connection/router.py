@@ -78,6 +78,10 @@ class MessageRouter:
         """The number of sessions that the user has with the agent, without their child sessions."""
         return len(self.sessions) - len(self._parents)
 
+    def chats_beside(self, session: PeerSession) -> list[PeerSession]:
+        """Return the sessions that the user has with the agent, without `session` and without child sessions."""
+        return [one for key, one in self.sessions.items() if key not in self._parents and one is not session]
+
     def adopt(self, session_id: str, session: PeerSession, parent: str | None = None) -> None:
         """Route messages with that id to `session`, also those that came before the id was known.
 
