@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Final, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -74,6 +74,10 @@ class Place(msgspec.Struct, frozen=True):
     def more_directories(self) -> list[str] | UnsetType:
         """The additional directories as sent to the agent: absent if there are none."""
         return list(self.additional_directories) or UNSET
+
+
+REFUSALS: Final = {"session/request_permission": {"outcome": {"outcome": "cancelled"}}}
+"""Results that an agent gets in place of an error, by method: to some an error to that is the end of the turn."""
 
 
 class Dialect(ABC):

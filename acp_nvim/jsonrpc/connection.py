@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from time import perf_counter
 from typing import Any, Final, Literal, Protocol
@@ -60,7 +60,8 @@ class Connection:
     """A JSON-RPC connection over a pair of byte streams.
 
     Messages have at most `limit` bytes, None for as many as those of agents. `cancel` says how the peer withdraws its
-    requests. `run` serves the peer until its stream ends; then every pending call fails with `PeerGoneError`.
+    requests; `refusals` are as in `Dispatcher`. `run` serves the peer until its stream ends; then every pending call
+    fails with `PeerGoneError`.
     """
 
     def __init__(
@@ -72,13 +73,15 @@ class Connection:
         *,
         limit: int | None = None,
         cancel: CancelRules = messages.ACP_CANCEL,
+        refusals: Mapping[str, Any] | None = None,
     ) -> None:
         self._source = source
         self._sink = sink
         self._tap = tap
         self._framer = LineFramer() if limit is None else LineFramer(limit)
         self._calls = PendingCalls()
-        self._dispatcher = Dispatcher(handler, self._calls, partial(self._send, is_answer=True), cancel)
+        answer = partial(self._send, is_answer=True)
+        self._dispatcher = Dispatcher(handler, self._calls, answer, cancel, refusals)
         self._outbox: deque[tuple[bytes, bool]] = deque()  # messages, and whether they are answers
         self._outbox_filled = anyio.Event()
         self._unread = 0  # bytes of answers that the peer has not read

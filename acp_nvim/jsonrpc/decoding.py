@@ -142,11 +142,15 @@ _LAST_MEMBERS = pattern(rb"(?>(?:,\s*+%b\s*+:\s*+%b\s*+)+)}\s*+\Z" % (_JSON_STRI
 
 
 class Envelope(NamedTuple):
-    """The id of a message (`ABSENT` if it was not found), and its kind: request, answer or neither."""
+    """The id of a message (`ABSENT` if it was not found), and its kind: request, answer or neither.
+
+    `method` is that of a request, "" if it was not found.
+    """
 
     id: msgspec.Raw
     is_request: bool
     is_answer: bool
+    method: str = ""
 
 
 def envelope_of(head: bytes, tail: bytes = b"") -> Envelope:
@@ -164,7 +168,8 @@ def envelope_of(head: bytes, tail: bytes = b"") -> Envelope:
     except msgspec.DecodeError:
         request_id = ABSENT
     is_request = "method" in members
-    return Envelope(request_id, is_request, not is_request and bool(members.keys() & {"result", "error"}))
+    method = members.get("method", b"").decode().strip('"')
+    return Envelope(request_id, is_request, not is_request and bool(members.keys() & {"result", "error"}), method)
 
 
 def _first_members(head: bytes) -> dict[str, bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 from typing import Any, Final, ParamSpec, Protocol
@@ -91,7 +91,8 @@ class Handler(Protocol):
 class Dispatcher:
     """Handles the framer's output, in order. Never raises, whatever the message or a bug of the handler.
 
-    Requests are served in `tasks`, which must be set before the first message.
+    Requests are served in `tasks`, which must be set before the first message. `refusals` are the results that are sent
+    in place of errors, by method.
     """
 
     tasks: Tasks
@@ -102,8 +103,10 @@ class Dispatcher:
         calls: PendingCalls,
         send: Callable[[bytes], None],
         cancel: CancelRules = messages.ACP_CANCEL,
+        refusals: Mapping[str, Any] | None = None,
     ) -> None:
         self._handler = handler
+        self._refusals = refusals or {}
         self._calls = calls
         self._send = send
         self._cancel_method = cancel.method
@@ -252,7 +255,7 @@ class Dispatcher:
         is_news = seen.id is ABSENT and not seen.is_answer
         self.guard("telling what was lost", self._handler.lost, words, is_news)
         if seen.is_request and seen.id is not ABSENT:
-            self._send(messages.encode_error(seen.id, RpcError(messages.INVALID_REQUEST, words)))
+            self._send(self._refusal(seen.method, seen.id, RpcError(messages.INVALID_REQUEST, words)))
         elif seen.is_answer:
             self._fail_call(seen.id, words)
 
@@ -281,15 +284,25 @@ class Dispatcher:
         elif message.id is ABSENT:
             self.guard(f"taking {method}", self._handler.notification, method, params)
         elif bytes(memoryview(message.id)[:1]) in (b"{", b"[", b"t", b"f"):
-            self._refuse(Invalid("an id is a string, a number or null", message.id), reply)
+            error = RpcError(messages.INVALID_REQUEST, "an id is a string, a number or null")
+            reply(self._refusal(method, message.id, error))
         elif message.left_out is not ABSENT:  # a request that was cut must not be executed
-            reply(messages.encode_error(message.id, RpcError(messages.INVALID_PARAMS, f"{method}: {_CUT}")))
+            reply(self._refusal(method, message.id, RpcError(messages.INVALID_PARAMS, f"{method}: {_CUT}")))
             self.guard("telling what was lost", self._handler.lost, _CUT)
         elif found:  # the user would be shown something else than the agent has sent
             error = RpcError(messages.INVALID_PARAMS, f"{method}: {_too_wide(found)}")
-            reply(messages.encode_error(message.id, error))
+            reply(self._refusal(method, message.id, error))
+            if method in self._refusals:  # it does not say why
+                self.guard("telling what was refused", self._handler.lost, _too_wide(found))
         else:
-            self._serving.start(self.tasks, message.id, partial(self._handler.serve, method, params), reply)
+            serve, refusal = partial(self._handler.serve, method, params), partial(self._refusal, method)
+            self._serving.start(self.tasks, message.id, serve, reply, refusal)
+
+    def _refusal(self, method: str, request_id: msgspec.Raw, error: RpcError) -> bytes:
+        """Encode the answer to a request that is not served."""
+        if method in self._refusals:
+            return messages.encode_result(request_id, self._refusals[method])
+        return messages.encode_error(request_id, error)
 
     def _narrow(self, message: Incoming) -> list[str]:
         """Replace integers of more than 64 bits in the undecoded members; return their first digits."""

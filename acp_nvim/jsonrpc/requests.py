@@ -21,6 +21,9 @@ Settle = Callable[[Answer], None]
 Reply = Callable[[bytes], None]
 """Sends the encoded answer to a request of the peer."""
 
+Refusal = Callable[[msgspec.Raw, RpcError], bytes]
+"""Encodes the answer to a request, by its id, that is not served because of an error."""
+
 
 class PendingCalls:
     """Assigns ids to calls and keeps their callbacks until the answers arrive."""
@@ -85,16 +88,18 @@ class Serving:
     def __len__(self) -> int:
         return sum(map(len, self._scopes.values()))
 
-    def start(self, tasks: Tasks, request_id: msgspec.Raw, serve: Callable[[], Awaitable[Any]], reply: Reply) -> None:
-        """Call `serve` now, and await its result in `tasks`. An exception of either becomes an error answer."""
+    def start(
+        self, tasks: Tasks, request_id: msgspec.Raw, serve: Callable[[], Awaitable[Any]], reply: Reply, refusal: Refusal
+    ) -> None:
+        """Call `serve` now, and await its result in `tasks`. An exception of either is answered with its `refusal`."""
         try:
             work = serve()
         except Exception as error:  # the peer must get an answer, whatever the error is
-            reply(self._failure(request_id, error))
+            reply(self._failure(request_id, error, refusal))
             return
         kept, scope = request_id.copy(), anyio.CancelScope()
         self._scopes.setdefault(bytes(kept), []).append(scope)
-        tasks.spawn(self._answer, kept, scope, work, reply)
+        tasks.spawn(self._answer, kept, scope, work, reply, refusal)
 
     def cancel(self, params: msgspec.Raw) -> None:
         """Handle the cancel notification: cancel all pending requests with its id."""
@@ -107,15 +112,15 @@ class Serving:
             scope.cancel()
 
     async def _answer(
-        self, request_id: msgspec.Raw, scope: anyio.CancelScope, work: Awaitable[Any], reply: Reply
+        self, request_id: msgspec.Raw, scope: anyio.CancelScope, work: Awaitable[Any], reply: Reply, refusal: Refusal
     ) -> None:
         cancelled = RpcError(messages.REQUEST_CANCELLED, f"cancelled by {self.rules.method}")
-        answer = messages.encode_error(request_id, cancelled) if self.rules.is_answered else None
+        answer = refusal(request_id, cancelled) if self.rules.is_answered else None
         try:
             with scope:
                 answer = messages.encode_result(request_id, await work)
         except Exception as error:  # the peer must get an answer, whatever the error is
-            answer = self._failure(request_id, error)
+            answer = self._failure(request_id, error, refusal)
         finally:  # also when something other than the peer cancelled the work
             scopes = self._scopes[bytes(request_id)]
             scopes.remove(scope)
@@ -125,11 +130,11 @@ class Serving:
             if answer is not None and is_wanted:
                 reply(answer)
 
-    def _failure(self, request_id: msgspec.Raw, error: Exception) -> bytes:
+    def _failure(self, request_id: msgspec.Raw, error: Exception, refusal: Refusal) -> bytes:
         if not isinstance(error, RpcError):
             self._on_bug("serving the agent", error)
             error = RpcError(messages.INTERNAL_ERROR, f"acp_nvim failed: {error}")
-        return messages.encode_error(request_id, error)
+        return refusal(request_id, error)
 
 
 class BatchAnswers:

@@ -11,7 +11,7 @@ import anyio
 import msgspec
 
 from acp_nvim.acp.answers import Abilities, Initialized
-from acp_nvim.acp.dialect import Dialect
+from acp_nvim.acp.dialect import REFUSALS, Dialect
 from acp_nvim.agents.catalogue import hint_without_name, quirks_of, state_of
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure, FailureError
@@ -148,7 +148,8 @@ class AgentPeer:
         log.info("%s: in %s: %r", self.name, self.cwd, transport)
         self._transport, self.mark, self.began = transport, transport.mark, transport.began
         self._recording = recording(definition, self.cwd, self.settings)
-        self._connection = Connection(transport.source, transport.sink, self.router, self._recording)
+        source, sink = transport.source, transport.sink
+        self._connection = Connection(source, sink, self.router, self._recording, refusals=REFUSALS)
         self._tasks.spawn(self._live)
         try:
             if first:

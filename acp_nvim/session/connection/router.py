@@ -11,7 +11,7 @@ import msgspec
 
 from acp_nvim import decoders
 from acp_nvim.acp.answers import Asked
-from acp_nvim.acp.dialect import Dialect
+from acp_nvim.acp.dialect import REFUSALS, Dialect
 from acp_nvim.acp.elicitation import ElicitationAsked
 from acp_nvim.acp.updates import MessageChunk, ToolCallChanged, Update
 from acp_nvim.acp.v1 import DialectV1
@@ -318,6 +318,8 @@ class MessageRouter:
         session = self._session_of(params)
         if session is not None and isinstance(error, TooLargeError):
             session.on_trouble(failures.lost_message(self._name, f"{method}: {error}"))
+        elif session is not None and method in REFUSALS:
+            session.on_trouble(failures.bad_message(self._name, method, error))
         return RpcError(INVALID_PARAMS, f"{method}: {error}")
 
     def _held(self, method: str, session_id: str, asked: Asked) -> tuple[OnFailure, Awaitable[Any]]:

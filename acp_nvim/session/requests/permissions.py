@@ -80,8 +80,9 @@ class AgentPermissions:
         left_out = not_shown(asked, call, shown, has_all)
         options = views.options(asked, left_out)
         if asked.options and not options:
-            words = f"the user cannot be shown all of it ({left_out or 'the name of an option'}), nor reject it"
-            raise RpcError(INVALID_PARAMS, words)
+            what = left_out or "the name of an option"
+            self._presenter.notice("warn", f"A request of the agent was refused: it cannot be shown whole ({what}).")
+            raise RpcError(INVALID_PARAMS, f"the user cannot be shown all of it ({what}), nor reject it")
         view = views.request_view(asked, options, shown, left_out)
         view.remarks, view.input = [*wanted.remarks, *wanted.led], members
         return Request(view=view, wanted=wanted, grant=grant, call=0 if call is None else call.number)

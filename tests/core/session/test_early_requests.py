@@ -37,6 +37,7 @@ ASKS = """
 """
 
 NOT_KNOWN = -32602
+REFUSED = {"outcome": "cancelled"}
 
 
 @pytest.fixture
@@ -58,7 +59,7 @@ async def test_an_agent_that_waits_for_it_before_it_answers_goes_on_after_a_mome
     )
     host.open()
     await host.until_state("idle")
-    assert host.scripts["it"].notes("outcome") == [NOT_KNOWN]
+    assert host.scripts["it"].notes("outcome") == [REFUSED]
     assert host.of(events.Permission) == []
 
 
@@ -101,7 +102,7 @@ async def test_it_is_refused_when_the_start_is_cancelled(host: Host) -> None:
     host.open(2)
     await host.until_state("idle", 2)
     host.cancel()
-    assert await host.until_note("outcome") == [NOT_KNOWN]
+    assert await host.until_note("outcome") == [REFUSED]
 
 
 @pytest.mark.usefixtures("patient")
@@ -118,7 +119,7 @@ async def test_it_can_be_withdrawn_while_it_waits_and_is_never_shown(host: Host)
     )
     host.open()
     await host.until_state("idle")
-    assert host.scripts["it"].notes("outcome") == [-32800]
+    assert host.scripts["it"].notes("outcome") == [REFUSED]
     assert host.of(events.Permission) == []
 
 
@@ -141,7 +142,7 @@ async def test_more_than_the_limit_are_refused_at_once(host: Host, monkeypatch: 
     for one in host.of(events.Permission):
         host.answer(one.request.id, "yes")
     [outcomes] = await host.until_note("outcomes")
-    assert outcomes == 3 * [{"outcome": "selected", "optionId": "yes"}] + 3 * [NOT_KNOWN]
+    assert outcomes == 3 * [{"outcome": "selected", "optionId": "yes"}] + 3 * [REFUSED]
 
 
 @pytest.mark.usefixtures("patient")
@@ -170,7 +171,7 @@ async def test_without_an_opening_an_unknown_session_is_refused_at_once(host: Ho
     """
     )
     await host.turn()
-    assert host.scripts["it"].notes("outcome") == [NOT_KNOWN]
+    assert host.scripts["it"].notes("outcome") == [REFUSED]
 
 
 async def test_one_that_is_withdrawn_when_it_was_just_served_ends_its_work() -> None:

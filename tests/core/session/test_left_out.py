@@ -73,7 +73,8 @@ async def test_who_cannot_reject_it_is_not_asked(tmp_path: Path) -> None:
         params = {"sessionId": "s", "toolCall": call, "options": [ALLOW]}
         host.agent.say({"id": 1, "method": "session/request_permission", "params": params})
         await host.editor.until("the answer", lambda: host.agent.answers())
-        assert "the end of the title" in host.agent.answers()[-1]["error"]["message"]
+        assert host.agent.answers()[-1]["result"] == {"outcome": {"outcome": "cancelled"}}
+        assert "the end of the title" in host.of(events.Notice)[-1].text
         assert host.of(events.Permission) == []
 
 

@@ -114,7 +114,8 @@ async def play(host: Host, keys: Any, number: int, steps: list[Step]) -> None:
     for index, (what, which) in enumerate(steps):
         if what in ("read", "ask"):
             read = {"content": "text\n"} if what == "read" else {"outcome": {"outcome": "selected", "optionId": "yes"}}
-            assert results[index] == (read if names[which] in opened else -32602), (index, what)
+            refused = -32602 if what == "read" else {"outcome": {"outcome": "cancelled"}}
+            assert results[index] == (read if names[which] in opened else refused), (index, what)
     for key in chats:
         host.stop(key)
     for key in chats:

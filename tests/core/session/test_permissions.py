@@ -195,17 +195,15 @@ def answers_at_agent(host: Host) -> list[Any]:
     return [one for one in script.received() if "method" not in one and one.get("id") is not None]
 
 
-async def test_a_malformed_request_is_refused_with_the_field_and_nothing_is_asked(host: Host) -> None:
+async def test_a_malformed_request_is_cancelled_with_words_and_nothing_is_asked(host: Host) -> None:
     host.script("""
         def turn(agent, prompt):
-            try:
-                prompt.request("session/request_permission", toolCall={"title": "no id"}, options=[])
-            except Error as error:
-                agent.note(code=error.code, message=error.message)
+            asked = prompt.request("session/request_permission", toolCall={"title": "no id"}, options=[])
+            agent.note(outcome=asked["outcome"])
     """)
     await host.turn()
-    assert await host.until_note("code") == [-32602]
-    assert "toolCallId" in (await host.until_note("message"))[0]
+    assert await host.until_note("outcome") == [{"outcome": "cancelled"}]
+    assert any("sent something malformed" in text for text in host.notices())
     assert host.of(events.Permission) == []
 
 

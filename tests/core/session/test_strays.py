@@ -32,7 +32,7 @@ SCRIPT: Final = """
 
     def refused(agent, method, params, session):
         try:
-            agent.request(method, {"sessionId": session, **params})
+            return agent.request(method, {"sessionId": session, **params})["outcome"] == {"outcome": "cancelled"}
         except Error as error:
             return error.code == -32602
 

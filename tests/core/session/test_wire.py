@@ -77,7 +77,7 @@ async def test_an_unknown_request_is_refused_with_method_not_found(host: Host, s
 
 async def test_a_request_of_no_session_is_refused_with_invalid_params(host: Host) -> None:
     given: list[Any] = [None, {}, {"sessionId": 5}, {"sessionId": "nobody"}, []]
-    requests = [[name, one] for name in ("fs/read_text_file", "session/request_permission") for one in given]
+    requests = [["fs/read_text_file", one] for one in given]
     host.script(f"""
         def turn(agent, prompt):
             for method, params in {requests!r}:
@@ -88,6 +88,22 @@ async def test_a_request_of_no_session_is_refused_with_invalid_params(host: Host
     """)
     await host.turn()
     assert host.scripts["it"].notes("refused") == [[*one, -32602] for one in requests]
+
+
+async def test_a_permission_is_never_refused_with_an_error(host: Host) -> None:
+    good = {"sessionId": "session-1", "toolCall": {"toolCallId": "c"}, "options": []}
+    given: list[Any] = [None, {}, {"sessionId": 5}, {"sessionId": "nobody"}, [], {**good, "toolCall": 5}]
+    given += [{**good, "sessionId": "nobody"}, {**good, "options": "all"}, {**good, "toolCall": {"toolCallId": 2**70}}]
+    host.script(f"""
+        def turn(agent, prompt):
+            for params in {given!r}:
+                agent.note(answer=agent.request("session/request_permission", params))
+    """)
+    await host.turn()
+    assert host.scripts["it"].notes("answer") == [{"outcome": {"outcome": "cancelled"}}] * len(given)
+    assert any("sent something malformed" in text for text in host.notices())
+    assert any("integer of more than 64 bits" in text for text in host.notices())
+    assert host.of(events.Permission) == []
 
 
 async def test_updates_before_the_answer_to_session_new_are_shown_after_it(host: Host) -> None:
