@@ -119,8 +119,10 @@ SILENT_SECONDS: Final = 30.0
 """Silence of an agent in a turn, with nothing open, that the user is told of: models that think say so before that."""
 MENTION_BYTES: Final = 1024 * 1024
 """Size of an attached text file: 300,000 tokens, more than the context of a model."""
-IMAGE_BYTES: Final = 7 * 1024 * 1024
-"""Size of an attached image: 10 MB in base64, which is what agents accept."""
+IMAGE_BYTES: Final = 5 * 1024 * 1024 * 3 // 4
+"""Size of an attached image: 5 MB in base64, the most that all providers of models take."""
+IMAGE_PIXELS: Final = 8000
+"""Width and height of an attached image, for the same reason."""
 SOON_SECONDS: Final = 1.0
 """Delay until finished blocks are written to the transcript, so that one write takes all blocks of a burst."""
 RECORD_BYTES: Final = 8 * 1024 * 1024

@@ -166,6 +166,10 @@ QUIRKS = {
     "suggestion_notification": "Suggests the next prompt in a notification of its own.",
     "retrying_notification": "Tells in a notification of its own that it repeats a failed request to its provider.",
     "session_tokens": "Reports at the end of a turn the tokens of the whole session so far.",
+    "hides_embedded_text": "Offers to take texts, and does not tell its model all of them, or which lines they are.",
+    "hides_links": "Drops links, or tells its model only encoded names of the files.",
+    "encoded_links": "Takes what is encoded in a link for the name of the file, which it does not find then.",
+    "hides_directories": "Drops links to directories.",
     "words_for_line": "Asks for a line, and runs its words as a program where it thinks that no shell is needed.",
 }
 """The supported deviations from the protocol, each with what the agent does."""

@@ -14,8 +14,9 @@ from acp_nvim.acp.tool_call import Shown
 from acp_nvim.rpc import messages
 from acp_nvim.rpc.mcp_messages import SendProblems
 from acp_nvim.rpc.messages import Handlers
+from acp_nvim.session.attachments.items import context_items
 from acp_nvim.session.block_cancelling import Item
-from acp_nvim.session.prompt import Prompt, context_items
+from acp_nvim.session.prompt import NOTHING, Prompt, says_something
 from acp_nvim.session.session import Session
 from acp_nvim.session.subagents import ParentConversation, Subagent
 from acp_nvim.session.transcript.media import UnusableError, write_media
@@ -67,6 +68,10 @@ class ChatHandlers:
             if message.id is not None:
                 session.presenter.publish(PromptsTaken(session=session.key, ids=[message.id]))
             raise
+        if not prompt.context and not says_something(prompt.text):
+            session.presenter.notice("warn", NOTHING)
+            session.presenter.publish(PromptsTaken(session=session.key, ids=[] if prompt.id is None else [prompt.id]))
+            return
         if prompt.needs_reading():
             session.tasks.spawn(prompt.read)
         session.prompt(prompt)
@@ -94,7 +99,7 @@ class ChatHandlers:
 
     def _set_queue(self, message: messages.QueueSet) -> None:
         session = self._sessions[message.session]
-        prompts = [one for one in message.prompts if one.text.strip()]
+        prompts = [one for one in message.prompts if says_something(one.text)]
         for prompt in session.queue.set(prompts, message.known, message.held, message.revision):
             session.tasks.spawn(prompt.read)
         if session.queue.next is not None and any(one.id not in message.known for one in prompts):

@@ -14,8 +14,8 @@ from acp_nvim.acp.fields import shortened
 from acp_nvim.acp.tool_call import TerminalShown, ToolCallPatch
 from acp_nvim.lazy import pattern
 from acp_nvim.process.guarding import guard_of_host
+from acp_nvim.session.attachments.blocks import fenced
 from acp_nvim.session.block_cancelling import NAME_CHARS
-from acp_nvim.session.prompt import fenced
 from acp_nvim.session.services import Services
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.transcript.shown_terminals import ShownTerminals

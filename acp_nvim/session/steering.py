@@ -64,13 +64,8 @@ class Steering:
     async def _send(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> None:
         answers: list[Steered] = []
         try:
-            await prompt.ready()
-            self._presenter.prompt(prompt)
-            call = peer.dialect.steer(session_id, self._turns.presenter.content(prompt, peer.abilities))
-            await self._queue.leave(prompt)
-            if self._turns.takes_more:  # else the turn was cancelled meanwhile, or is over
-                self._turns.expect_echo()
-                await peer.request(call.method, call.params, partial(self._on_answer, call, answers))
+            if not await self._request(peer, session_id, prompt, answers):
+                return
         except RpcError as error:
             self._presenter.notice("warn", str(failures.turn_failed(peer.name, error)))
         except FailureError:
@@ -89,6 +84,18 @@ class Steering:
         self._presenter.publish_status()
         if peer.alive and not self._turns.turn.running:
             self._wake()
+
+    async def _request(self, peer: AgentPeer, session_id: str, prompt: Prompt, answers: list[Steered]) -> bool:
+        """Show the prompt and send it, unless the turn is over by then. Return False if nothing of it can be sent."""
+        await prompt.ready()
+        self._presenter.prompt(prompt)
+        blocks = self._presenter.content(prompt, peer)
+        await self._queue.leave(prompt)
+        if blocks and self._turns.takes_more:  # else the turn was cancelled meanwhile, or is over
+            call = peer.dialect.steer(session_id, blocks)
+            self._turns.expect_echo()
+            await peer.request(call.method, call.params, partial(self._on_answer, call, answers))
+        return bool(blocks)
 
     def _on_answer(self, call: Call[Steered], answers: list[Steered], answer: Answer) -> None:
         """Accept the prompt before any later message is taken, which may be about it."""

@@ -10,6 +10,7 @@ import anyio
 import msgspec
 
 from acp_nvim.acp import updates
+from acp_nvim.acp.schema_common import ContentBlock
 from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.jsonrpc.requests import Answer
@@ -120,9 +121,13 @@ class Turns:
                 self._empty.shown()
                 await self._changes.begin(prompt.text)
                 await prompt.ready()
+                blocks = self.presenter.content(prompt, peer)
+                if not blocks:
+                    self.end("cancelled")
+                    return None
                 await leave(prompt)
                 await self.presenter.told()  # without a limit: a host that dies now would have it sent twice
-                await self._send(peer, session_id, prompt)
+                await self._send(peer, session_id, blocks)
                 await self.turn.over.wait()
         except RpcError as error:  # `_take_answer` has reported any other error
             is_refused = failures.wants_sign_in(error) and self.turn.stop_reason == "error"
@@ -151,10 +156,10 @@ class Turns:
             finally:
                 self.presenter.prompt(prompt)
 
-    async def _send(self, peer: AgentPeer, session_id: str, prompt: Prompt) -> None:
+    async def _send(self, peer: AgentPeer, session_id: str, blocks: list[ContentBlock]) -> None:
         """Send the prompt's request and wait for the answer. Raises as `AgentPeer.request` does."""
         self.turn.is_sent = True
-        call = peer.dialect.prompt(session_id, self.presenter.content(prompt, peer.abilities))
+        call = peer.dialect.prompt(session_id, blocks)
 
         def take(answer: Answer) -> None:
             if isinstance(answer, Exception):

@@ -158,7 +158,6 @@ def test_a_file_is_left_to_the_host(editor, prompt):
             "uri": path.as_uri(),
             "name": "src/main.py",
             "path": str(path),
-            "mime_type": "text/x-python",
         }
     ]
 
@@ -208,7 +207,7 @@ def test_the_unsaved_text_of_a_buffer_comes_along(editor, prompt):
     editor.command("edit a.py")
     editor.api("buf_set_lines", 0, 0, -1, True, ["changed", "ü"])
     uri = (editor.project / "a.py").as_uri()
-    text = {"uri": uri, "name": "a.py", "text": "changed\nü\n", "mime_type": "text/x-python"}
+    text = {"uri": uri, "name": "a.py", "text": "changed\nü\n"}
     assert prompt.items("@a.py") == [text]
     assert [item["text"] for item in prompt.items("@a.py:2 @a.py:2-9")] == ["ü\n"]
     assert prompt.items("@a.py:7") == []
@@ -425,7 +424,7 @@ def test_lines_that_are_not_seen_are_not_looked_at(editor, prompt):
 @pytest.mark.parametrize(
     ("given", "wanted"),
     [
-        ({"path": "a.py"}, {"type": "file", "name": "a.py", "mime_type": "text/x-python"}),
+        ({"path": "a.py"}, {"type": "file", "name": "a.py"}),
         ({"path": "a.py", "first": 2, "last": 3}, {"type": "file", "name": "a.py:2-3", "first": 2, "last": 3}),
         ({"path": "shot.png"}, {"type": "image", "name": "shot.png", "mime_type": "image/png"}),
         ({"path": "src", "type": "link"}, {"type": "link", "name": "src"}),

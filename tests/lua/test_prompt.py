@@ -108,9 +108,7 @@ def test_a_range_is_context(editor):
     editor.command("2,3AcpPrompt explain this")
     (sent,) = editor.sent("prompt")
     assert sent["text"] == "explain this"
-    assert sent["context"] == [
-        {"uri": f"file://{path}#L2-3", "name": "src/a.lua:2-3", "text": "two\nthree\n", "mime_type": "text/x-lua"}
-    ]
+    assert sent["context"] == [{"uri": f"file://{path}#L2-3", "name": "src/a.lua:2-3", "text": "two\nthree\n"}]
     assert editor.lua("return vim.api.nvim_buf_get_name(0)") == str(path)
 
 

@@ -10,13 +10,13 @@ import msgspec
 from msgspec import UNSET
 
 from acp_nvim.acp import updates
-from acp_nvim.acp.answers import Abilities
 from acp_nvim.acp.schema_common import ContentBlock, TextContent
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.acp.translation import compaction_message
 from acp_nvim.errors import Failure, Severity
 from acp_nvim.limits import TROUBLES, TURN_BLOCKS
-from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.attachments.blocks import Recipient
+from acp_nvim.session.prompt import NOTHING, Prompt
 from acp_nvim.session.transcript.metadata import Metadata
 from acp_nvim.session.transcript.transcript import Transcript
 from acp_nvim.traffic.masking import without_secrets
@@ -71,11 +71,16 @@ class Presenter:
             said = updates.MessageChunk("user", TextContent(text=prompt.transcript_text()))
             self.publish(self.transcript.say(said, ours=True))
 
-    def content(self, prompt: Prompt, takes: Abilities) -> list[ContentBlock]:
-        """Return the content blocks of a prompt that is ready, and show what the agent does not get of it."""
-        blocks, remarks = prompt.blocks(takes)
+    def content(self, prompt: Prompt, agent: Recipient) -> list[ContentBlock]:
+        """Return the content blocks of a prompt that is ready, and show what the agent does not get of it.
+
+        There are none if nothing is left to be sent.
+        """
+        blocks, remarks = prompt.blocks(agent)
         for remark in remarks:
             self.notice("warn", remark)
+        if not blocks:
+            self.notice("warn", NOTHING)
         return blocks
 
     def notice(self, level: Severity, text: str) -> None:

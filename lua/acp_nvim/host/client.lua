@@ -250,6 +250,8 @@ function M.prompt(text, opts)
   local items, wrong = completed(opts.context, session.cwd)
   if not items then
     return false, wrong
+  elseif vim.trim(text) == "" and #items == 0 then
+    return false, "the prompt is empty"
   elseif opts.mentions then
     return send_with_mentions(session, text, items)
   end

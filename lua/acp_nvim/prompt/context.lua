@@ -16,7 +16,7 @@ local api = vim.api
 ---@field first? integer 1-based first line of a file
 ---@field last? integer 1-based, included
 ---@field data? string base64, of an image without a path
----@field mime_type? string
+---@field mime_type? string of an image; nil of others: by the name
 
 local IMAGES = { png = "image/png", jpg = "image/jpeg", jpeg = "image/jpeg", gif = "image/gif", webp = "image/webp" }
 
@@ -43,11 +43,6 @@ local function place(bufnr, cwd)
   return M.short(name, cwd), vim.uri_from_fname(name)
 end
 
----@param filetype string?
-local function mime_type(filetype)
-  return filetype and filetype ~= "" and "text/x-" .. filetype or "text/plain"
-end
-
 ---@return string name
 ---@return string uri
 local function with_lines(name, uri, first, last)
@@ -65,7 +60,7 @@ function M.lines(bufnr, first, last, cwd)
   name, uri = with_lines(name, uri, first, last)
   local lines = api.nvim_buf_get_lines(bufnr, first - 1, last, false)
   local text = table.concat(lines, "\n") .. "\n"
-  return { uri = uri, name = name, text = text, mime_type = mime_type(vim.bo[bufnr].filetype) }
+  return { uri = uri, name = name, text = text }
 end
 
 ---@param on_disk boolean the file has the same text
@@ -102,9 +97,7 @@ end
 ---@return acp.ContextItem item without a text: the host reads the file
 function M.file(path, cwd, first, last)
   local name, uri = with_lines(M.short(path, cwd), vim.uri_from_fname(path), first, last)
-  local item = { type = "file", uri = uri, name = name, path = path, first = first, last = last }
-  item.mime_type = mime_type(names.filetype(path))
-  return item
+  return { type = "file", uri = uri, name = name, path = path, first = first, last = last }
 end
 
 ---@param path string absolute path of a directory, or of a file that must not be read
@@ -121,10 +114,9 @@ function M.image(path, cwd)
 end
 
 ---@param name string to be shown
----@param mime? string
 ---@return acp.ContextItem text that no file has
-function M.words(name, text, mime)
-  return { uri = "nvim://" .. vim.uri_encode(name), name = name, text = text, mime_type = mime or "text/plain" }
+function M.words(name, text)
+  return { uri = "nvim://" .. vim.uri_encode(name), name = name, text = text, mime_type = "text/plain" }
 end
 
 ---@param one acp.ContextItem

@@ -291,7 +291,8 @@ def test_the_demo_can_be_changed_without_a_command() -> None:
 @pytest.mark.parametrize(
     ("agent_name", "quirks"),
     [
-        ("gemini-cli", {"missing_file_reads_empty", "api_key_is_text"}),
+        ("gemini-cli", {"missing_file_reads_empty", "api_key_is_text", "encoded_links"}),
+        ("Copilot", {"hides_embedded_text", "hides_links"}),
         ("OpenCode", set()),
         ("GeMini", set()),
         ("", set()),

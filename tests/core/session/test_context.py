@@ -15,69 +15,16 @@ from acp_nvim.session import prompt as prompts
 from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.ui import events
 from tests.core.session.host import Host
+from tests.core.session.sender import EVERYTHING, Sender, file_item, link
 
 pytestmark = pytest.mark.anyio
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
-EVERYTHING = {"image": True, "audio": True, "embeddedContext": True}
-
-V1 = """
-    INITIALIZE = {{"protocolVersion": 1, "agentCapabilities": {{"promptCapabilities": {takes}}}}}
-    def turn(agent, prompt):
-        prompt.say("ok")
-"""
-V2 = """
-    INITIALIZE = {{
-        "protocolVersion": 2,
-        "info": {{"name": "v2", "version": "1"}},
-        "capabilities": {{"session": {{"prompt": {takes}}}}},
-    }}
-    def turn(agent, prompt):
-        prompt.update("state_update", state="running")
-        prompt.update("state_update", state="idle", stopReason="end_turn")
-        return {{}}
-"""
-
-
-class Sender:
-    """Sends prompts to an agent of one version, and sees what it gets."""
-
-    def __init__(self, host: Host, version: int) -> None:
-        self.host = host
-        self.version = version
-
-    def takes(self, **abilities: bool) -> None:
-        """What the agent takes."""
-        if self.version == 1:
-            source = V1.format(takes=abilities)
-        else:
-            source = V2.format(takes={name: {} for name, there in abilities.items() if there})
-        self.host.hello(protocol={"v2": self.version == 2})
-        self.host.script(source)
-
-    async def send(self, *items: dict[str, Any]) -> list[dict[str, Any]]:
-        """The blocks that come after the text."""
-        if not self.host.of(events.Status):
-            self.host.open()
-        before = len(self.host.of(events.TurnEnd))
-        self.host.prompt("look", context=list(items))
-        await self.host.until("the end of the turn", lambda: len(self.host.of(events.TurnEnd)) > before)
-        text, *rest = self.host.scripts["it"].received("session/prompt")[-1]["params"]["prompt"]
-        assert text == {"type": "text", "text": "look"}
-        return list(rest)
 
 
 @pytest.fixture(params=[1, 2])
 def sender(host: Host, request: pytest.FixtureRequest) -> Sender:
     return Sender(host, request.param)
-
-
-def file_item(path: Path, **more: Any) -> dict[str, Any]:
-    return {"type": "file", "uri": path.as_uri(), "name": path.name, "path": str(path), **more}
-
-
-def link(path: Path, **more: Any) -> dict[str, Any]:
-    return {"type": "resource_link", "uri": path.as_uri(), "name": path.name, **more}
 
 
 async def test_unsaved_text_is_embedded_where_it_is_taken(sender: Sender) -> None:
@@ -111,7 +58,10 @@ async def test_a_file_is_read_when_it_is_sent(sender: Sender, tmp_path: Path) ->
     path.write_bytes("zwölf\r\n".encode("latin-1"))
     sender.takes(embeddedContext=True)
     (block,) = await sender.send(file_item(path))
-    assert block == {"type": "resource", "resource": {"uri": path.as_uri(), "text": "zwölf\r\n"}}
+    assert block == {
+        "type": "resource",
+        "resource": {"uri": path.as_uri(), "text": "zwölf\r\n", "mimeType": "text/plain"},
+    }
 
 
 @pytest.mark.parametrize("embedded", [True, False])
@@ -122,7 +72,11 @@ async def test_lines_of_a_file(sender: Sender, tmp_path: Path, embedded: bool) -
     item = file_item(path, first=2, last=3) | {"name": "a.txt:2-3", "uri": f"{path.as_uri()}#L2-3"}
     (block,) = await sender.send(item)
     if embedded:
-        assert block["resource"] == {"uri": f"{path.as_uri()}#L2-3", "text": "two\nthree\n"}
+        assert block["resource"] == {
+            "uri": f"{path.as_uri()}#L2-3",
+            "text": "two\nthree\n",
+            "mimeType": "text/plain",
+        }
     else:
         assert block == {"type": "text", "text": "a.txt:2-3:\n```\ntwo\nthree\n\n```"}
 
@@ -195,7 +149,7 @@ async def test_lines_that_are_not_there(sender: Sender, tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("one\n")
     sender.takes(**EVERYTHING)
-    assert await sender.send(file_item(path, first=9, last=9)) == [link(path)]
+    assert await sender.send(file_item(path, first=9, last=9)) == [link(path, mimeType="text/plain")]
     assert sender.host.notices() == [f"{path} has no line 9. The agent gets a link to it."]
 
 
@@ -205,7 +159,7 @@ async def test_lines_of_a_large_file_are_read(sender: Sender, tmp_path: Path) ->
     sender.takes(**EVERYTHING)
     (block,) = await sender.send(file_item(path, first=90_000, last=90_000))
     assert block["resource"]["text"] == "0123456789\n"
-    assert await sender.send(file_item(path, first=1, last=10**9)) == [link(path)]
+    assert await sender.send(file_item(path, first=1, last=10**9)) == [link(path, mimeType="text/plain")]
 
 
 @pytest.mark.parametrize("data", ["no base64!", "A" * (limits.IMAGE_BYTES * 4 // 3 + 8)])
@@ -260,7 +214,7 @@ async def test_a_prompt_goes_out_although_reading_failed(
     path.write_text("x")
     monkeypatch.setattr(prompts, "read_item", broken)
     sender.takes(**EVERYTHING)
-    assert await sender.send(file_item(path)) == [link(path)]
+    assert await sender.send(file_item(path)) == [link(path, mimeType="text/plain")]
     bug, remark = sender.host.notices()
     assert "RuntimeError('a bug')" in bug
     assert remark == "a.txt could not be read. The agent gets a link to it."

@@ -16,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.session.attachments.items import ImageItem, TextItem
 from acp_nvim.session.journal import JOURNAL_BYTES, Journal, JournalEntry, KeptPrompt, SessionJournal
-from acp_nvim.session.prompt import ImageItem, Prompt, TextItem
+from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.tasks import Tasks

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.session.prompt import Prompt, TextItem
+from acp_nvim.session.attachments.items import TextItem
+from acp_nvim.session.prompt import Prompt
 
 
 @pytest.mark.parametrize(

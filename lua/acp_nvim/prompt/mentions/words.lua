@@ -146,7 +146,7 @@ function M.diff(cwd, done)
         message.warn(("@diff is empty: git took longer than %d s in %s"):format(limits.git_ms / 1000, cwd))
       end
     end
-    done(text ~= "" and context.words("git diff", text, "text/x-diff") or nil)
+    done(text ~= "" and context.words("git diff", text) or nil)
   end
   git.run_without_filters(cwd, arguments, read, ended, function(started)
     process = started
