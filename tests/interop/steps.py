@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tests.interop import (
+    attachment_steps,
     command_steps,
     editor_steps,
     installing,
@@ -145,6 +146,7 @@ STEPS = [
     Step("edit", edit, ("new session",)),
     Step("command", command, ("new session",)),
     Step("editor tools", editor_steps.tools, ("new session",)),
+    Step("attachments", attachment_steps.attachments, ("prompt",)),
     Step("mode", setting_steps.mode, ("prompt",)),
     Step("model", setting_steps.model, ("prompt",)),
     Step("cancel", cancel, ("new session",)),
