@@ -39,7 +39,9 @@ class Prompt(SessionMessage):
 
     text: str
     id: int | None = None  #: unique in this Neovim; `prompts_taken` reports it
-    context: list[dict[str, Any]] = msgspec.field(default_factory=list)  #: attached: `acp_nvim/session/attachments/items.py`
+    context: list[dict[str, Any]] = msgspec.field(
+        default_factory=list
+    )  #: attached: `acp_nvim/session/attachments/items.py`
 
 
 class QueueSet(SessionMessage):

@@ -14,7 +14,6 @@ from acp_nvim.errors import Failure
 from acp_nvim.history.records import About, KeptEvent, Recalled
 from acp_nvim.history.store import TranscriptStore
 from acp_nvim.rpc.messages import Handlers, Open, Resume
-from acp_nvim.session import failures
 from acp_nvim.session.services import FIRST_CHILD_KEY
 from acp_nvim.session.session import Session
 from acp_nvim.session.transcript.kept_views import in_order, shown
@@ -26,6 +25,7 @@ from acp_nvim.worktrees.worktree import Worktree, WorktreeError, Worktrees
 COPIED_BLOCKS: Final = 5
 """Blocks of a session that are copied or published at once, so that a long session does not block the event loop."""
 
+NOT_STARTED: Final = "Nothing was started, and prompts of this chat are not sent: :AcpChat! begins another chat."
 NEW_SESSION = "The agent begins a new session: it does not know what is above."
 
 
@@ -99,7 +99,8 @@ class ResumeHandlers:
         try:
             ready.worktree = await self.worktrees.make(wanted.cwd, wanted.worktree)
         except WorktreeError as error:
-            ready.refusal = failures.no_worktree(wanted.agent or "", str(error))
+            what, agent = f"No worktree could be made: {error}.", wanted.agent or ""
+            ready.refusal = Failure("no_worktree", what, NOT_STARTED, agent)
         else:
             ready.remarks.append(
                 f"This session works in the worktree {ready.worktree.path}, on {ready.worktree.branch}."

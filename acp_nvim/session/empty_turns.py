@@ -1,4 +1,4 @@
-"""Tells the user of a turn that had no effect: the agent has ended it without a word."""
+"""Tells the user of a turn that had no effect: the agent has ended it without a word, or with the same error again."""
 
 from __future__ import annotations
 
@@ -30,6 +30,9 @@ class EmptyTurns:
         self._command = ""  # the slash command that the last prompt begins with
         self._untold = 0  # number of a turn that has ended without any effect, until that is told
         self._blocks_before = 0  # length of the transcript when the last prompt was shown
+        self._failed = 0, ""  # number of the last turn that has failed, and its words
+        self.failed_again = False
+        """Whether the last turn that has failed did so as the one before it, and without any effect."""
 
     def prompted(self, text: str) -> None:
         """Note that the user sends another prompt: what is to be told of the last turn is told now."""
@@ -46,6 +49,12 @@ class EmptyTurns:
         told = self._turn.requests or self._requests.refusals.had_trouble
         did_something = told or self._presenter.transcript.has_more_than(self._blocks_before)
         return self._turn.prompted and not did_something
+
+    def fails(self, words: str) -> bool:
+        """Note with which words the turn fails, and return `failed_again`."""
+        self.failed_again = self._failed == (self._turn.count - 1, words) and self.is_empty
+        self._failed = self._turn.count, words
+        return self.failed_again
 
     def ended(self) -> None:
         """Tell that the turn, which has ended, was empty: soon, and if it still is."""

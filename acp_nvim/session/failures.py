@@ -27,7 +27,7 @@ UNAUTHORIZED: Final = 401
 """The HTTP status of a provider, which some agents use as error code."""
 
 _MAY_SIGN_IN = "If it wants a sign-in: :AcpLogin."
-
+NEW_PROCESS: Final = "Sign in (:AcpLogin), then :AcpStop: your next prompt starts a new process of it."
 LOG: Final = ":AcpLog shows what it said."
 _CHECK = "Check that its command starts an ACP agent, and its version; :AcpLog shows what it said."
 _LEFT_OUT = "That part was left out; :AcpLog names it."
@@ -247,12 +247,12 @@ class SignInWanted(Failure, frozen=True):
     methods: tuple[AuthMethod, ...] = ()
 
 
-def sign_in_wanted(name: str, error: RpcError) -> SignInWanted:
-    """Return the failure for an error answer that asks for a sign-in."""
+def sign_in_wanted(name: str, error: RpcError, again: bool = False) -> SignInWanted:
+    """Return the failure for an error answer that asks for a sign-in; `again` as in `turn_failed_with`."""
     _note_error(name, "a request", error)
     why = plain(error.describe())
     what = f"Agent {name!r} wants you to sign in first (:AcpLogin){': ' if why else ''}{why}."
-    return SignInWanted("auth_required", what, "", name, methods=named_by_error(error.data))
+    return SignInWanted("auth_required", what, NEW_PROCESS if again else "", name, methods=named_by_error(error.data))
 
 
 def not_initialized(name: str, error: RpcError, newest: int) -> Failure:
@@ -294,29 +294,27 @@ def not_offered(name: str, method: str) -> Failure:
     return Failure("not_offered", f"Agent {name!r} does not offer to {task(method)}.", step, name)
 
 
-def turn_failed_with(name: str, words: str) -> Failure:
-    """Return the failure for a turn that the agent ended with an error, in those `words` of it."""
+def turn_failed_with(name: str, words: str, again: bool = False) -> Failure:
+    """Return the failure for a turn that the agent ended with an error, in those `words`; `again`: as the one before.
+
+    A session that fails again because of a sign-in may have given up for good, whatever the user does.
+    """
     _note(name, f"the turn failed: {words}")
-    return _turn_failed(name, words, about_sign_in(words))
+    return _turn_failed(name, words, about_sign_in(words), again)
 
 
-def turn_failed(name: str, error: RpcError) -> Failure:
+def turn_failed(name: str, error: RpcError, again: bool = False) -> Failure:
     """Return the failure for a turn whose prompt was answered with an error."""
     _note_error(name, "session/prompt", error)
-    return _turn_failed(name, error.describe(), about_sign_in(error.message, error.data))
+    return _turn_failed(name, error.describe(), about_sign_in(error.message, error.data), again)
 
 
-def _turn_failed(name: str, words: str, is_about_sign_in: bool) -> Failure:
-    why = plain(words)
+def _turn_failed(name: str, words: str, is_about_sign_in: bool, again: bool) -> Failure:
+    why, step = plain(words), "You can prompt again; :AcpLog shows what it said."
     what = f"Agent {name!r} failed on this prompt{': ' if why else ''}{why}."
-    step = "You can prompt again; :AcpLog shows what it said."
-    return Failure("turn_failed", what, f"{_MAY_SIGN_IN} {step}" if is_about_sign_in else step, name)
-
-
-def no_worktree(name: str, reason: str) -> Failure:
-    """Return the failure for a git worktree that could not be made for a session."""
-    step = "Nothing was started, and prompts of this chat are not sent: :AcpChat! begins another chat."
-    return Failure("no_worktree", f"No worktree could be made: {reason}.", step, name)
+    if is_about_sign_in:
+        step = f"{NEW_PROCESS} {LOG}" if again else f"{_MAY_SIGN_IN} {step}"
+    return Failure("turn_failed", what, step, name)
 
 
 def session_taken(name: str, session_id: str) -> Failure:

@@ -121,8 +121,7 @@ class Turns:
                 self._empty.shown()
                 await self._changes.begin(prompt.text)
                 await prompt.ready()
-                blocks = self.presenter.content(prompt, peer)
-                if not blocks:
+                if not (blocks := self.presenter.content(prompt, peer)):
                     self.end("cancelled")
                     return None
                 await leave(prompt)
@@ -131,7 +130,7 @@ class Turns:
                 await self.turn.over.wait()
         except RpcError as error:  # `_take_answer` has reported any other error
             is_refused = failures.wants_sign_in(error) and self.turn.stop_reason == "error"
-            return failures.sign_in_wanted(self._agent, error) if is_refused else None
+            return failures.sign_in_wanted(self._agent, error, self._empty.failed_again) if is_refused else None
         except FailureError:
             return None  # the session reports the end of its agent
         finally:
@@ -197,8 +196,9 @@ class Turns:
         if not isinstance(error, RpcError):
             return
         is_cancelled = self._requests.permissions.refusing
+        again = self._empty.fails(error.describe())
         if not (is_cancelled or failures.wants_sign_in(error)):
-            self.presenter.failure(failures.turn_failed(peer.name, error))
+            self.presenter.failure(failures.turn_failed(peer.name, error, again))
         self._finish("cancelled" if is_cancelled else "error")
 
     def withdraw(self, peer: AgentPeer) -> bool:
@@ -298,7 +298,8 @@ class Turns:
         elif change == "ended":
             with self._tasks.contained("telling why a turn failed"):
                 if news.error is not None:
-                    self.presenter.failure(failures.turn_failed_with(self._agent, news.error))
+                    again = self._empty.fails(news.error)
+                    self.presenter.failure(failures.turn_failed_with(self._agent, news.error, again))
             self.presenter.metadata.take_tokens(news.tokens)
             self._finish(news.stop_reason or "end_turn")
             if self.turn.prompted:

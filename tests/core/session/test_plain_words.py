@@ -51,6 +51,7 @@ ERRORS: Final = [
 ]
 MALFORMED: Final = msgspec.ValidationError("Expected `str`, got `int` - at `$.update.locations[0].path`")
 VALUES: Final[dict[str, list[Any]]] = {
+    "again": [True, False],
     "name": ["it", "a{b}", "ü" * 50],
     "method": METHODS,
     "words": SAID,

@@ -245,6 +245,52 @@ async def test_an_error_answer_to_a_prompt_is_told_and_the_session_goes_on(
     assert len(host.scripts["it"].notes("started")) == 1
 
 
+KNOWN = "You can prompt again; :AcpLog shows what it said."
+MAY = f"If it wants a sign-in: :AcpLogin. {KNOWN}"
+STUCK = "Sign in (:AcpLogin), then :AcpStop: your next prompt starts a new process of it. :AcpLog shows what it said."
+
+
+@pytest.mark.parametrize(
+    ("turns", "steps"),
+    [
+        (["a", "a", "a"], [MAY, STUCK, STUCK]),
+        (["a", "b", "a"], [MAY, MAY, MAY]),
+        (["a", "fine", "a"], [MAY, MAY]),
+        (["works a", "works a"], [MAY, MAY]),
+        (["other", "other"], [KNOWN, KNOWN]),
+    ],
+)
+async def test_a_session_that_fails_for_a_sign_in_again_is_to_get_a_new_process(
+    host: Host, turns: list[str], steps: list[str]
+) -> None:
+    host.script("""
+        def turn(agent, prompt):
+            if prompt.text.startswith("works"):
+                prompt.say("working")
+            if prompt.text != "fine":
+                words = "no model" if prompt.text == "other" else f"401 Unauthorized: {prompt.text[-1]}"
+                raise Error(-32603, words)
+    """)
+    for text in turns:
+        await host.turn(text)
+    assert [one.text.partition(". ")[2] for one in host.editor.all(events.Error)] == steps
+
+
+async def until_errors(host: Host, count: int) -> list[events.Error]:
+    await host.until(f"{count} errors", lambda: len(host.editor.all(events.Error)) == count)
+    return host.editor.all(events.Error)
+
+
+async def test_a_sign_in_that_did_not_help_is_to_be_followed_by_a_new_process(host: Host) -> None:
+    host.script('def turn(agent, prompt): raise Error(-32000, "Authentication required")')
+    await host.turn()
+    await host.editor.until_event(events.Error)
+    host.prompt("again")
+    first, second = [one.text for one in await until_errors(host, 2)]
+    assert ":AcpStop" not in first
+    assert "then :AcpStop: your next prompt starts a new process" in second
+
+
 async def test_a_sign_in_that_is_needed_in_the_middle_is_told(host: Host) -> None:
     host.script('def turn(agent, prompt): raise Error(-32000, "Authentication required")')
     assert await host.turn() == "error"
