@@ -169,6 +169,7 @@ QUIRKS = {
     "hides_embedded_text": "Offers to take texts, and does not tell its model all of them, or which lines they are.",
     "hides_links": "Drops links, or tells its model only encoded names of the files.",
     "encoded_links": "Takes what is encoded in a link for the name of the file, which it does not find then.",
+    "fails_on_link_types": "Sends what is linked to its provider, and fails if that does not take the type.",
     "hides_directories": "Drops links to directories.",
     "words_for_line": "Asks for a line, and runs its words as a program where it thinks that no shell is needed.",
 }

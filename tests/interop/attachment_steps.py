@@ -14,7 +14,7 @@ WHOLE, PART, ODD = "whole.py", "part.py", "odd #1.py"
 FOLDERS, BINARIES = ["folder #2", "plain_folder"], ["data #3.bin", "plain_data.bin"]
 TEXTS = {WHOLE: ["# all of it, unsaved"], PART: ["# one", "# two, unsaved", "# three"], ODD: ["# odd, unsaved"]}
 SAVED = "# saved\n"
-LINES = re.compile(r"\b2-3\b|part\.py:2\b")
+LINES = re.compile(r"part\.py(?:#L|:)2(?:-3)?\b")
 """Some agents tell their model only where a text begins."""
 ATTACH = """
 local context, buffers = require("acp_nvim.prompt.context"), {}
@@ -59,14 +59,15 @@ def attachments(stage: Stage) -> str:
     sent = stage.nvim.lua(ATTACH, str(stage.project), text, TEXTS, WHOLE, PART, ODD, FOLDERS, BINARIES)
     assert sent == [True], sent
     stage.wait(lambda: len(stage.ends()) > before, "the end of the turn")
+    assert stage.ends()[-1]["stop_reason"] == "end_turn", stage.describe()
     told = "\n".join(strings(json.loads(stage.model.last_body)))
     for name, lines in TEXTS.items():
-        assert lines[-1] in told, f"the text of {name} did not arrive: {told[-4000:]}"
-        assert is_named(stage, name, told), f"{name} is not named: {told[-4000:]}"
-    assert TEXTS[PART][0] not in told, told[-4000:]
-    assert LINES.search(told.replace(text, "")), f"the lines are not named: {told[-4000:]}"
+        assert lines[-1] in told, f"the text of {name} did not arrive: {told.rpartition(text)[2][:4000]}"
+        assert is_named(stage, name, told), f"{name} is not named: {told.rpartition(text)[2][:4000]}"
+    assert TEXTS[PART][0] not in told, told.rpartition(text)[2][:4000]
+    assert LINES.search(told.replace(text, "")), f"the lines are not named: {told.rpartition(text)[2][:4000]}"
     for name in (*FOLDERS, *BINARIES):
-        assert is_named(stage, name, told), f"the link to {name} did not arrive: {told[-4000:]}"
+        assert is_named(stage, name, told), f"the link to {name} did not arrive: {told.rpartition(text)[2][:4000]}"
     paths = [str(stage.project / name) for name in TEXTS]
     stage.nvim.lua(DISCARD, *paths)
     return "in words" if any("Attached: " in one for one in said(stage)) else "as they are"

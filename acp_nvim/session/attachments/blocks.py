@@ -112,6 +112,8 @@ def _link(item: ContextItem, agent: Recipient) -> ContentBlock:
     kind = item.mime_type
     if kind is None and not isinstance(item, LinkItem):  # that may be a directory
         kind = media_type(uri)
+    if "fails_on_link_types" in quirks and not (kind or "").startswith("text/"):
+        kind = None
     return ResourceLink(name=readable(item.name), uri=readable(uri), mime_type=kind or UNSET)
 
 
@@ -128,7 +130,7 @@ def media_type(uri: str) -> str | None:
     """Return the type of a file by its name, as Python knows them on each machine; None if it is unknown."""
     path = path_of(uri)
     kind, encoding = _types().guess_type(os.path.basename(path)) if path else (None, None)
-    return kind if encoding is None else None
+    return kind if encoding is None and kind != "application/octet-stream" else None  # that says nothing
 
 
 @cache

@@ -84,6 +84,19 @@ async def test_an_agent_that_does_not_decode_links_gets_encoded_ones_in_words(
     assert blocks[2]["type"] == ("text" if name == "qwen-code" else "resource_link")
 
 
+@pytest.mark.parametrize("name", ["OpenCode", "Kilo"])
+async def test_an_agent_that_fails_on_types_of_links_gets_none_but_those_of_texts(
+    sender: Sender, tmp_path: Path, name: str
+) -> None:
+    sender.takes(name, embeddedContext=True)
+    pdf, text, shot = tmp_path / "a.pdf", tmp_path / "a.txt", tmp_path / "a.png"
+    for path in (pdf, text):
+        path.write_bytes(b"a\0b")
+    image = {"type": "image", "uri": shot.as_uri(), "name": "a.png", "path": str(shot), "mime_type": "image/png"}
+    blocks = await sender.send(file_item(pdf), file_item(text), image)
+    assert blocks == [link(pdf), link(text, mimeType="text/plain"), link(shot)]
+
+
 def test_a_link_in_words_has_the_path_on_the_agents_machine(tmp_path: Path) -> None:
     item = LinkItem(uri=(tmp_path / "a b").as_uri(), name="a b")
     agent = SimpleNamespace(
@@ -103,6 +116,7 @@ def test_a_link_in_words_has_the_path_on_the_agents_machine(tmp_path: Path) -> N
         ("a.bmp", "image/bmp"),
         ("a b#.txt", "text/plain"),
         ("a.tar.gz", None),
+        ("a.bin", None),
         ("a.lua", None),
         ("Makefile", None),
     ],
