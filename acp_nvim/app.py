@@ -26,6 +26,7 @@ from acp_nvim.mcp.servers import McpServers
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.policy import Policy
 from acp_nvim.process import umask
+from acp_nvim.review.records import Decided
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.rpc import messages
 from acp_nvim.rpc.chat import ChatHandlers
@@ -91,7 +92,7 @@ class App:
         self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories)
         self.reviews = Reviews(self._files, editor.publish, tasks)
         self._files.on_read = self.reviews.tracker.buffer_read
-        self.reviews.ledger.on_news = self._on_review
+        self.reviews.ledger.on_news, self.reviews.tracker.on_decided = self._on_review, self._on_decided
         self.mcp = McpServers(editor, tasks)
         desk = self.sign_ins = SignIns(editor, self.peers, lambda name: self._catalogue.find(name), tasks.spawn)
         self._services = Services(
@@ -272,6 +273,7 @@ class App:
         session.changes.snapshot_wait = self._config.timeouts.snapshot / 1000
         session.turns.background.seconds = self._config.timeouts.background / 1000
         session.after_turn.settings = self._config.after_turn
+        session.changes.decided.enabled = self._config.tell_agent
         session.after_turn.checks.seconds = self._config.timeouts.after_turn / 1000
         session.requests.files.access.asks = self._config.fs.outside == "ask"
 
@@ -298,6 +300,13 @@ class App:
         """Publish the statuses of all sessions soon, once for many changes of a review."""
         if not is_running(self._telling):
             self._telling = self._tasks.spawn(self._tell_of_review)
+
+    def _on_decided(self, decided: Decided) -> None:
+        """Have the sessions whose agents have changed a file told what the user has decided on it."""
+        sessions = [one for one in self.sessions.values() if one.key in decided.sessions]
+        for session in sessions or self.sessions.values():
+            if session.key in decided.sessions or session.roots.contains(decided.path):
+                session.changes.decided.take(decided)
 
     async def _tell_of_review(self) -> None:
         await anyio.sleep(max(FRAME_SECONDS, self._telling_took * TELLING_PAUSE))

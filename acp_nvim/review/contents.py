@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Final, Literal
 
 import anyio
 import anyio.to_thread
@@ -14,6 +14,7 @@ import msgspec
 
 from acp_nvim.file_time import is_behind_link
 from acp_nvim.limits import MAX_FILE_BYTES, REVIEW_TEXT_BYTES
+from acp_nvim.review.records import Decided
 from acp_nvim.snapshots.objects import BLOB, EXECUTABLE, FILE, SYMLINK, object_id
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, GoneError, SnapshotError
@@ -39,6 +40,19 @@ class Content(msgspec.Struct, frozen=True):
 
 
 ABSENT = Content(None, "")
+
+
+def decided_on(
+    path: str,
+    action: Literal["rejected", "restored"],
+    texts: tuple[Content, Content],
+    sessions: Iterable[int],
+    is_secret: bool,
+) -> Decided:
+    """Return what the user has decided on a file, with its `texts` before and after unless it looks secret."""
+    was, now = (None, None) if is_secret else (one.text for one in texts)
+    return Decided(path, action, was, now, frozenset(sessions))
+
 
 NOT_STORED = "too large to be kept, or not readable"
 """Why the bytes of a file are not stored, in words."""

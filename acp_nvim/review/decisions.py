@@ -208,6 +208,7 @@ class Decisions:
                 return
             entry.keep(ids)
             entry.is_guessed = False  # the user has decided on the base
+            self._tracker.tell_kept(entry)
             self._ledger.publish(path)
 
     async def _resolve(self, path: str, ids: Collection[int] | None, choice: Choice) -> None:

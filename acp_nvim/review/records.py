@@ -15,6 +15,19 @@ from acp_nvim.ui.events import By, Operation
 CheckpointKind = Literal["turn", "restore", "reject"]
 
 
+class Decided(msgspec.Struct, frozen=True):
+    """What the user has decided on a file: its text before and after, None if it has none or may not be told.
+
+    `sessions` are those whose agents had changed it; empty: unknown.
+    """
+
+    path: str
+    action: Literal["kept", "rejected", "restored"]
+    was: str | None = None
+    now: str | None = None
+    sessions: frozenset[int] = frozenset()
+
+
 class ReviewState(msgspec.Struct, frozen=True):
     """The review of a file before a rejection: its base, the sessions whose agents changed it, and the verdict."""
 

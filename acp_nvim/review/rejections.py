@@ -12,7 +12,7 @@ import msgspec
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.apply import rename
 from acp_nvim.review.change import Entry, hunk_rejection, rejection
-from acp_nvim.review.contents import ABSENT, NEW_FILE, Content
+from acp_nvim.review.contents import ABSENT, NEW_FILE, Content, decided_on
 from acp_nvim.review.directory_renames import DirectoryRenames, check_moves, moves_back, named_at_once
 from acp_nvim.review.entry_files import EntryFiles
 from acp_nvim.review.obstacles import check_covered, check_way, in_order, is_in_way, missing_above, place_of
@@ -147,8 +147,11 @@ class Rejections:
 
     async def _apply_rejected(self, entry: Entry, wanted: Content) -> bool:
         """Return False if the file was changed meanwhile."""
+        was = self._own.now(entry)
         if not await self._own.write(entry, wanted):
             return False
+        is_secret = self._ledger.contents(entry.path).shadow.is_secret(entry.path)
+        self._tracker.on_decided(decided_on(entry.path, "rejected", (was, wanted), entry.sessions, is_secret))
         for change in self._ledger.changes(entry.path, lasting=True):
             if change is not entry:
                 change.apply_user(wanted)  # the turn no longer changes that

@@ -8,7 +8,7 @@ import msgspec
 
 from acp_nvim.review.apply import write_content
 from acp_nvim.review.change import Change, Entry, record_of
-from acp_nvim.review.contents import ABSENT, Content, is_stored, why_not_stored
+from acp_nvim.review.contents import ABSENT, Content, decided_on, is_stored, why_not_stored
 from acp_nvim.review.records import ChangeRecord, ReviewState
 from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.review.undo_log import UndoLog
@@ -88,6 +88,9 @@ class RestoreSteps:
         await undo_log.store([msgspec.structs.replace(record_of(change, contents), review=review)])
         if not await write_content(self._files, contents, path, step.was, step.wanted):
             return False
+        of_sessions = [] if review is None else review.sessions
+        is_secret = contents.shadow.is_secret(path)
+        self._tracker.on_decided(decided_on(path, "restored", (step.was, step.wanted), of_sessions, is_secret))
         await self._enter_in_turns(step)
         if step.review is not None:
             await self._reopen_review(step, step.review)

@@ -18,6 +18,7 @@ from acp_nvim.review.disk_changes import DiskChanges, LastScans, differs
 from acp_nvim.review.ledger import Ledger, TurnLog
 from acp_nvim.review.moved_directories import MovedDirectories
 from acp_nvim.review.progress import Steps
+from acp_nvim.review.records import Decided
 from acp_nvim.review.storage import EntryRecord
 from acp_nvim.snapshots.renames import Renames, is_directory
 from acp_nvim.snapshots.snapshot import Blob, Changed
@@ -63,6 +64,7 @@ class ChangeTracker:
         self.disk = DiskChanges(ledger, files, evidence, scans, self._saving)
         self.directories = MovedDirectories(ledger, files, evidence, self.disk)
         self.on_missing: Callable[[str], None] = lambda path: None
+        self.on_decided: Callable[[Decided], None] = lambda decided: None
         """Called with a file under review that is gone: a scan shows whether the user has renamed it."""
 
     async def wrote(self, turn: TurnLog, path: str, is_saved: bool, written: Written) -> None:
@@ -366,6 +368,10 @@ class ChangeTracker:
             self.on_missing(path)
         else:
             await self.disk.account(path, now)
+
+    def tell_kept(self, entry: Entry) -> None:
+        """Call `on_decided` for a file of which the user has kept something."""
+        self.on_decided(Decided(entry.path, "kept", sessions=frozenset(entry.sessions)))
 
     def is_missing(self, path: str) -> bool:
         """Return whether there should be a file under review, or a renamed directory, but there is none. Blocks."""

@@ -12,7 +12,7 @@ import msgspec
 from acp_nvim.acp.schema_common import AudioContent, ImageContent
 from acp_nvim.acp.tool_call import Shown
 from acp_nvim.rpc import messages
-from acp_nvim.rpc.mcp_messages import SendProblems
+from acp_nvim.rpc.mcp_messages import DropDecisions, SendProblems
 from acp_nvim.rpc.messages import Handlers
 from acp_nvim.session.attachments.items import context_items
 from acp_nvim.session.block_cancelling import Item
@@ -53,6 +53,7 @@ class ChatHandlers:
             messages.TerminalClose: lambda message: conversations[message.session].presenter.close_terminal(
                 message.terminal
             ),
+            DropDecisions: lambda message: sessions[message.session].changes.decided.drop(),
             SendProblems: lambda message: sessions[message.session].after_turn.send(),
             messages.ConfigSet: self._set_option,
             messages.ConfigForget: lambda message: sessions[message.session].configuration.forget(),

@@ -22,5 +22,9 @@ class ProjectServersAnswer(Message):
     answer: Literal["use", "never", "later"]  #: `never`: not this content; `later`: ask again in the next Neovim
 
 
+class DropDecisions(SessionMessage):
+    """Do not tell the agent what the user has decided about its changes so far."""
+
+
 class SendProblems(SessionMessage):
     """Send the agent what the checks after its turn have found."""

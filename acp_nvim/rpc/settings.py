@@ -81,6 +81,7 @@ class Config(msgspec.Struct):
     mcp_servers: dict[str, Any] | list[Any] = {}
     project_mcp_servers: str | bool = "ask"
     after_turn: CheckSettings = msgspec.field(default_factory=CheckSettings)
+    tell_agent: bool = True
     protocol: Protocol = msgspec.field(default_factory=Protocol)
     history: HistorySettings = msgspec.field(default_factory=HistorySettings)
     state: State = msgspec.field(default_factory=State)

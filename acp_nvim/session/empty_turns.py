@@ -12,8 +12,6 @@ from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn import Turn
 from acp_nvim.tasks import Tasks
 
-COMMAND_CHARS: Final = 50
-"""Characters of a slash command in a notice."""
 EMPTY_TURN_SECONDS: Final = 2.0
 """Wait before a turn is reported as empty, unless the next prompt follows: some agents end a turn, and speak then."""
 
@@ -34,10 +32,10 @@ class EmptyTurns:
         self.failed_again = False
         """Whether the last turn that has failed did so as the one before it, and without any effect."""
 
-    def prompted(self, text: str) -> None:
-        """Note that the user sends another prompt: what is to be told of the last turn is told now."""
+    def prompted(self, command: str) -> None:
+        """Note that the user sends another prompt, with its slash command: what is left to tell is told now."""
         self._tell(self._turn.count)
-        self._command = _command_of(text)
+        self._command = command
 
     def shown(self) -> None:
         """Note that the prompt is in the transcript: what comes after it is an effect."""
@@ -79,9 +77,3 @@ class EmptyTurns:
             return "warn", f"Agent {self._agent!r} answered nothing: it does not know the command {self._command}."
         # such as /clear: it may have done it in silence
         return "info", f"Agent {self._agent!r} has ended {self._command} without an answer."
-
-
-def _command_of(text: str) -> str:
-    """Return the slash command that a prompt begins with, "" if it is none."""
-    first = text[:COMMAND_CHARS].split(maxsplit=1)[:1]
-    return first[0] if first and text.startswith("/") else ""

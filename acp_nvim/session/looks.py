@@ -9,8 +9,10 @@ from typing import Final
 import anyio
 
 from acp_nvim.errors import Severity
+from acp_nvim.review.checkpoint_views import file_views
 from acp_nvim.review.named_files import NamedFiles
 from acp_nvim.review.reviews import Reviews
+from acp_nvim.review.storage import Checkpoint
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.snapshots.hidden_files import HIDDEN_FILES
 from acp_nvim.snapshots.snapshot import Snapshot, SnapshotError
@@ -22,7 +24,7 @@ KEPT_SHARE: Final = 4
 
 
 class TurnNotices:
-    """Tells the user something in the chat, once a turn."""
+    """Tells the user something in the chat, once a turn, and what the turn has changed."""
 
     def __init__(self, presenter: Presenter) -> None:
         self._presenter = presenter
@@ -31,6 +33,11 @@ class TurnNotices:
     def begin_turn(self) -> None:
         """Forget what was said in the turn before."""
         self._said.clear()
+
+    def summarize(self, made: Checkpoint) -> None:
+        """Show a summary of what the turn has changed."""
+        shown = self._presenter.transcript.summary(made.id, made.time, file_views(made.changes))
+        self._presenter.publish(shown)
 
     def say(self, words: str, level: Severity = "info") -> None:
         """Say it, unless that was said in this turn."""

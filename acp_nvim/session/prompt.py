@@ -16,6 +16,8 @@ from acp_nvim.session.attachments.blocks import Recipient, block, readable
 from acp_nvim.session.attachments.items import ContextItem, FileItem, ImageItem, context_items
 from acp_nvim.session.attachments.reading import Found, read_item
 
+COMMAND_CHARS: Final = 50
+"""Characters of a slash command in a notice."""
 NOTHING: Final = "Your prompt was not sent: it has no text, and nothing to attach."
 
 
@@ -42,6 +44,12 @@ class Prompt(msgspec.Struct):
         plain = self.text.replace('"', "").replace("\\", "")  # as names with blanks are written
         unnamed = (item.name for item in self.context if f"@{item.name}" not in plain)
         return self.text + "".join(f"\n@{name}" for name in unnamed)
+
+    @property
+    def command(self) -> str:
+        """The slash command that the text begins with, "" if it is none."""
+        first = self.text[:COMMAND_CHARS].split(maxsplit=1)[:1]
+        return first[0] if first and self.text.startswith("/") else ""
 
     def needs_reading(self) -> bool:
         """Return whether there are files to read; then call `read`, for which `ready` waits."""

@@ -12,12 +12,12 @@ import anyio
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.file_time import now
 from acp_nvim.limits import SNAPSHOT_WAIT_SECONDS
-from acp_nvim.review.checkpoint_views import file_views
 from acp_nvim.review.ledger import TurnLog
 from acp_nvim.review.named_files import NamedFiles
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.review.storage import Checkpoint
 from acp_nvim.session.call_changes import note_call
+from acp_nvim.session.decided import DecidedFiles
 from acp_nvim.session.left_commands import LeftCommand, LeftCommands
 from acp_nvim.session.looks import Looks, TurnNotices
 from acp_nvim.session.transcript.presenter import WRITES_FILES, Presenter
@@ -57,6 +57,7 @@ class TurnChanges:
         self.tasks = tasks
         self.left = LeftCommands(self.work, reviews.evidence.works, presenter, tasks, self._left_ended)
         self.named = NamedFiles(reviews, roots, self.work, tasks)
+        self.decided = DecidedFiles(presenter)
         self._notices = TurnNotices(presenter)
         self._looks = Looks(roots, reviews, self.named, self._notices, tasks)
         self.snapshot_wait = SNAPSHOT_WAIT_SECONDS
@@ -280,8 +281,7 @@ class TurnChanges:
         made = await self.reviews.conclude(self.log, self.reviews.workspaces.at(self._roots.directories[0]))
         if made is not None:
             self._note_changed(made)
-            shown = self._presenter.transcript.summary(made.id, made.time, file_views(made.changes))
-            self._presenter.publish(shown)
+            self._notices.summarize(made)
 
     def left_terminal(self, key: str) -> None:
         """Note that a command in a terminal has ended, and what it has started may run on; see `end_terminal`."""

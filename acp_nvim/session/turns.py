@@ -116,7 +116,7 @@ class Turns:
         """
         try:
             with anyio.CancelScope() as self._prompting:
-                self._empty.prompted(prompt.text)
+                self._empty.prompted(prompt.command)
                 await self._begin_with(prompt)
                 self._empty.shown()
                 await self._changes.begin(prompt.text)
@@ -124,6 +124,8 @@ class Turns:
                 if not (blocks := self.presenter.content(prompt, peer)):
                     self.end("cancelled")
                     return None
+                if not prompt.command:  # which may take all texts of the prompt for its arguments
+                    blocks.extend(await self._changes.decided.blocks(peer))
                 await leave(prompt)
                 await self.presenter.told()  # without a limit: a host that dies now would have it sent twice
                 await self._send(peer, session_id, blocks)
@@ -158,6 +160,7 @@ class Turns:
     async def _send(self, peer: AgentPeer, session_id: str, blocks: list[ContentBlock]) -> None:
         """Send the prompt's request and wait for the answer. Raises as `AgentPeer.request` does."""
         self.turn.is_sent = True
+        self._changes.decided.told()
         call = peer.dialect.prompt(session_id, blocks)
 
         def take(answer: Answer) -> None:

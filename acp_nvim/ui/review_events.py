@@ -64,6 +64,12 @@ class LeftFile(msgspec.Struct):
     why: str  #: it was skipped
 
 
+class Decisions(SessionEvent, omit_defaults=False):
+    """What the agent is told with the next prompt of the user's decisions about its changes."""
+
+    words: str  #: such as "2 rejected, 1 kept"; empty: nothing
+
+
 class Judged(Event, omit_defaults=False):
     """All files of a session, or of all sessions, were kept or rejected; the answer to `review` for many files."""
 

@@ -109,6 +109,7 @@
 ---@field draft? string[] lines of a prompt buffer that was wiped out
 ---@field commands acp.SlashCommand[]
 ---@field suggestion? string the prompt that the agent suggests
+---@field decisions? string what the next prompt tells of the user's decisions about changes, such as "2 rejected"
 ---@field options? acp.ConfigOption[] nil until the agent has sent them
 ---@field calls table<integer, string> block of a tool call -> last state for which AcpToolCall was fired
 ---@field call_blocks table<string, integer> tool call id -> block of the newest call

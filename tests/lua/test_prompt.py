@@ -224,3 +224,28 @@ def test_drafts_that_cannot_be_written_are_told(editor, key):
     (directory / "drafts").write_text("in the way")
     editor.keys("ione<Esc>")
     assert "cannot be stored" in editor.message()
+
+
+def test_what_the_agent_is_told_of_decisions_is_shown_above_the_prompt_and_can_be_dropped(editor):
+    key = editor.chat()
+    editor.apply({"type": "decisions", "session": key, "words": "2 rejected, 1 kept"})
+    shown = 'return require("acp_nvim.chat.winbar").bar()'
+    assert "Prompt + your review: 2 rejected, 1 kept" in editor.lua(shown)
+    editor.command("nmap <F5> <Plug>(AcpDropContext)")
+    editor.keys("<Esc><F5>")
+    assert editor.sent("drop_decisions") == [{"session": key}]
+    assert "your review" not in editor.lua(shown)
+    editor.keys("<F5>")
+    assert len(editor.sent("drop_decisions")) == 1
+    editor.apply(
+        {"type": "decisions", "session": key, "words": "1 kept"}, {"type": "decisions", "session": key, "words": ""}
+    )
+    assert "your review" not in editor.lua(shown)
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_an_empty_prompt_of_other_code_is_refused(editor, text):
+    editor.chat()
+    sent, problem = editor.lua('return { require("acp_nvim").prompt(...) }', text)
+    assert (sent, problem) == (False, "the prompt is empty")
+    assert editor.sent("prompt") == []

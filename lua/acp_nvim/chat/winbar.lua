@@ -99,6 +99,9 @@ local function prompt_text(session, width, win)
   for _, item in ipairs(session.context) do
     text = text .. " + " .. cells.plain(item.name)
   end
+  if session.decisions then
+    text = text .. " + your review: " .. session.decisions
+  end
   local sends = ("%s%s sends"):format(BETWEEN, hints.send(hints.is_typing(session.prompt_bufnr)))
   if api.nvim_strwidth(text .. sends) < width then
     text = text .. sends

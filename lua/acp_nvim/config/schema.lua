@@ -101,6 +101,9 @@ fails, the end of its output is offered to be sent to the agent.]]),
 Whether what these checks find is sent to the agent by itself, as the next prompt.]]),
   option("after_turn.rounds", "number", 3)([[
 How often that is done, until you send a prompt of your own.]]),
+  option("tell_agent", "boolean", true)([[
+Whether the agent is told, with your next prompt, what you have kept, rejected and restored of its changes since the
+last one. The line above the prompt says so. See |acp_nvim-tell-agent|.]]),
   option("config.keep", "boolean", false)([[
 Whether new sessions of an agent begin with the mode, model or option that you set last. Otherwise only values set
 with a bang (`:AcpConfig!`) are kept. See |acp_nvim-config|.]]),

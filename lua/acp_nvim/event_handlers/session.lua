@@ -219,6 +219,10 @@ return {
     fit.soon() -- the prompt window grows by the lines of the queue
     queue_buffer.refresh(session)
   end,
+  decisions = function(session, event)
+    session.decisions = event.words ~= "" and event.words or nil
+    winbar.update(session)
+  end,
   queue_late = function(session, event)
     for _, queued in ipairs(event.prompts or {}) do
       prompt.put_back(session, queued.text)

@@ -49,7 +49,7 @@ local function fail_session(session, words, last)
   requests.note(session, "error", text .. (#last > 0 and "\n" .. table.concat(last, "\n") or ""))
   local status = vim.tbl_extend("force", session.status, { state = "failed", pending_permissions = 0, queue = count })
   status.activity, status.turn_started = nil, nil
-  session.status = status
+  session.status, session.decisions = status, nil
   plans.end_turn(session)
   winbar.update(session)
 end

@@ -195,6 +195,10 @@ end
 
 function M.drop_context(session)
   session.context = {}
+  if session.decisions then
+    session.decisions = nil
+    requests.send(session, "drop_decisions")
+  end
   winbar.update(session)
 end
 

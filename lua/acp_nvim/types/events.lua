@@ -762,6 +762,12 @@
 ---@field why string the evidence for `by`, or why it is unknown
 ---@field tool_call? string id of the last tool call that changed it, if known
 
+---What the agent is told with the next prompt of the user's decisions about its changes.
+---@class acp.event.Decisions: acp.Event
+---@field type "decisions"
+---@field session integer its key
+---@field words string such as "2 rejected, 1 kept"; empty: nothing
+
 ---All files of a session, or of all sessions, were kept or rejected; the answer to `review` for many files.
 ---@class acp.event.Judged: acp.Event
 ---@field type "judged"

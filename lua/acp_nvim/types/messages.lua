@@ -14,6 +14,7 @@
 ---@field mcp_servers? table<string, any>|any[]
 ---@field project_mcp_servers? string|boolean
 ---@field after_turn? acp.CheckSettings
+---@field tell_agent? boolean
 ---@field protocol? acp.host.Protocol
 ---@field history? acp.host.HistorySettings
 ---@field state? acp.host.State
@@ -141,7 +142,7 @@
 ---@field session integer its key
 ---@field text string
 ---@field id? integer unique in this Neovim; `prompts_taken` reports it
----@field context? table<string, any>[] attached: `acp_nvim/session/attachments/items.py`
+---@field context? table<string, any>[]
 
 ---Replace the queue by the user's edited version; prompts sent meanwhile are not sent again (`queue_late`).
 ---@class acp.message.QueueSet
@@ -441,6 +442,10 @@
 ---@class acp.message.ProjectServersAnswer
 ---@field id integer of the question
 ---@field answer "later"|"never"|"use" `never`: not this content; `later`: ask again in the next Neovim
+
+---Do not tell the agent what the user has decided about its changes so far.
+---@class acp.message.DropDecisions
+---@field session integer its key
 
 ---Send the agent what the checks after its turn have found.
 ---@class acp.message.SendProblems

@@ -1,0 +1,193 @@
+"""What the user has decided about changes goes to the agent with the next prompt, once, and not what was undone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from acp_nvim.acp.remote_paths import PathMap
+from acp_nvim.review.records import Decided
+from acp_nvim.session import decided as module
+from acp_nvim.session.decided import DecidedFiles, told
+from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.ui import events, review_events
+from tests.core.session.host import Host
+from tests.core.session.test_review_kept import undo
+from tests.support.examples import examples
+from tests.support.fake_editor import FakeEditor
+
+pytestmark = pytest.mark.anyio
+
+WRITES = """
+    def turn(agent, prompt):
+        if prompt.text.startswith("write"):
+            for name in prompt.text.split("|")[1:]:
+                prompt.write(os.path.abspath(name), "one\\nagent\\n")
+"""
+
+
+async def written(host: Host, *names: str) -> None:
+    """The agent has changed files, and the user sees it."""
+    for name in names:
+        (host.cwd / name).write_text("one\n")
+    before = len(host.of(review_events.Summary))
+    assert await host.turn("|".join(["write", *names])) == "end_turn", host.notices()
+    await host.until("the summary", lambda: len(host.of(review_events.Summary)) > before)
+
+
+async def judge(host: Host, action: str, name: str) -> None:
+    known = len(host.of(review_events.Decisions))
+    host.app.receive("review", {"action": action, "path": str(host.cwd / name)})
+    await host.until(f"to {action} {name}", lambda: len(host.of(review_events.Decisions)) > known)
+
+
+def words(host: Host) -> str:
+    """What the line above the prompt says."""
+    return str(host.of(review_events.Decisions)[-1].words)
+
+
+async def heard(host: Host, text: str = "next") -> list[str]:
+    """What the agent gets beside the text of the next prompt."""
+    await host.turn(text)
+    prompt = host.scripts["it"].received("session/prompt")[-1]["params"]["prompt"]
+    assert prompt[0]["text"] == text
+    return [block["text"] for block in prompt[1:]]
+
+
+async def test_what_was_rejected_and_kept_is_told_once(host: Host) -> None:
+    host.script(WRITES)
+    await written(host, "a b.txt", "kept.txt", "left.txt")
+    await judge(host, "reject", "a b.txt")
+    await judge(host, "keep", "kept.txt")
+    assert words(host) == "1 rejected, 1 kept"
+    [block] = await heard(host)
+    assert "- a b.txt: rejected, which has changed it by:\n```\n@@ -1,2 +1,1 @@\n one\n-agent\n```" in block
+    assert "- kept.txt: kept" in block
+    assert "left.txt" not in block
+    assert words(host) == ""
+    assert host.notices()[-1] == "The agent is told what you have decided: 1 rejected, 1 kept."
+    assert await heard(host) == []
+
+
+async def test_what_was_undone_is_not_told(host: Host) -> None:
+    host.script(WRITES)
+    await written(host, "a.txt")
+    await judge(host, "reject", "a.txt")
+    done = await undo(host, host.cwd)
+    assert done is not None
+    assert done.files
+    await host.until("nothing to be told", lambda: words(host) == "")
+    assert await heard(host) == []
+
+
+async def test_what_was_told_and_is_undone_then_is_told(host: Host) -> None:
+    host.script(WRITES)
+    await written(host, "a.txt")
+    await judge(host, "reject", "a.txt")
+    await heard(host)
+    await undo(host, host.cwd)
+    [block] = await heard(host)
+    assert "- a.txt: restored, which has changed it by:\n```\n@@ -1,1 +1,2 @@\n one\n+agent\n```" in block
+
+
+async def test_a_command_does_not_take_it_along_and_what_the_user_drops_is_not_told(host: Host) -> None:
+    host.script(WRITES)
+    await written(host, "a.txt")
+    await judge(host, "reject", "a.txt")
+    assert await heard(host, "/compact") == []
+    assert words(host) == "1 rejected"
+    host.app.receive("drop_decisions", {"session": 1})
+    assert words(host) == ""
+    assert await heard(host) == []
+
+
+async def test_with_the_option_off_nothing_is_told(host: Host) -> None:
+    host.hello(tell_agent=False)
+    host.script(WRITES)
+    await written(host, "a.txt")
+    host.app.receive("review", {"action": "reject", "path": str(host.cwd / "a.txt")})
+    await host.until("the rejection", lambda: (host.cwd / "a.txt").read_text() == "one\n")
+    assert await heard(host) == []
+    assert host.of(review_events.Decisions) == []
+
+
+async def test_what_was_not_sent_stays_for_the_next_prompt(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.script(WRITES)
+    await written(host, "a.txt")
+    await judge(host, "reject", "a.txt")
+    gate = anyio.Event()
+    original = DecidedFiles.blocks
+
+    async def wait(self: DecidedFiles, agent: Any) -> Any:
+        found = await original(self, agent)
+        await gate.wait()
+        return found
+
+    monkeypatch.setattr(DecidedFiles, "blocks", wait)
+    host.prompt("never sent")
+    await host.until("it to be told", lambda: any("is told" in one for one in host.notices()))
+    host.cancel()
+    await host.until("the end", lambda: host.of(events.TurnEnd)[-1].stop_reason == "cancelled")
+    monkeypatch.undo()
+    [block] = await heard(host)
+    assert "- a.txt: rejected" in block
+
+
+async def test_the_text_of_a_secret_file_is_not_told(host: Host) -> None:
+    host.script(WRITES)
+    await written(host, ".env")
+    await judge(host, "reject", ".env")
+    [block] = await heard(host)
+    assert "- .env: rejected" in block
+    assert "agent" not in block.replace("unless you are asked", "").partition("- .env")[2]
+
+
+# --- any decisions ----------------------------------------------------------------------------------------------------
+
+TEXTS = st.sampled_from(["", "a\n", "b\n"])
+ACTS = st.lists(st.tuples(st.sampled_from(["x", "y"]), st.sampled_from(["kept", "rejected", "restored"]), TEXTS))
+
+
+@settings(max_examples=examples(100))
+@given(ACTS)
+def test_only_what_is_different_in_the_end_is_told(acts: list[tuple[str, Any, str]]) -> None:
+    files = DecidedFiles(Presenter(1, "/p", FakeEditor(), lambda: None))
+    first, now = {}, {"x": "", "y": ""}
+    for name, action, text in acts:
+        if action == "kept":
+            files.take(Decided(f"/p/{name}", "kept"))
+        else:
+            first.setdefault(name, now[name])
+            files.take(Decided(f"/p/{name}", action, now[name], text))
+            now[name] = text
+            if first[name] == text:
+                del first[name]
+    agent: Any = SimpleNamespace(paths=PathMap("it", []))
+    blocks = anyio.run(files.blocks, agent)
+    said = blocks[0].text if blocks else ""
+    for name in ("x", "y"):
+        assert (name in first) == any(f"- {name}: {one}" in said for one in ("rejected", "restored"))
+    files.told()
+    assert anyio.run(files.blocks, agent) == []
+
+
+def test_it_is_bounded() -> None:
+    long = "".join(f"{number}\n" for number in range(100_000))
+    many = {f"f{number}": Decided(f"/f{number}", "rejected", long, "") for number in range(500)}
+    said = told(many)
+    assert len(said) < module.DIFF_CHARS + 200 * module.TOLD_FILES
+    assert "450 more files" in said
+    assert "- f1: rejected" in said
+
+
+def test_a_file_elsewhere_has_the_path_that_it_has_for_the_agent(tmp_path: Path) -> None:
+    files = DecidedFiles(Presenter(1, "/p", FakeEditor(), lambda: None))
+    files.take(Decided(str(tmp_path / "x"), "rejected", "a", "b"))
+    agent: Any = SimpleNamespace(paths=PathMap("it", [(str(tmp_path), "/there")]))
+    assert "- /there/x: rejected" in anyio.run(files.blocks, agent)[0].text
