@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -143,11 +143,11 @@ class RecordingHandler:
 class Peer:
     """The other side of `connection`."""
 
-    def __init__(self, tap: Tap | None = None) -> None:
+    def __init__(self, tap: Tap | None = None, refusals: Mapping[str, Any] | None = None) -> None:
         self.source = Source()
         self.sink = Sink()
         self.handler = RecordingHandler()
-        self.connection = Connection(self.source, self.sink, self.handler, tap)
+        self.connection = Connection(self.source, self.sink, self.handler, tap, refusals=refusals)
 
     async def say(self, *messages: Any) -> None:
         """Say messages (objects, or bytes as they are), and let everything happen that follows from it."""
@@ -167,9 +167,9 @@ class Peer:
 
 
 @asynccontextmanager
-async def connected(tap: Tap | None = None) -> AsyncIterator[Peer]:
+async def connected(tap: Tap | None = None, refusals: Mapping[str, Any] | None = None) -> AsyncIterator[Peer]:
     """A peer whose connection runs; it leaves at the end, and then nothing is left."""
-    peer = Peer(tap)
+    peer = Peer(tap, refusals)
     try:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(peer.connection.run)
