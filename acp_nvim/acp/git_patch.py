@@ -9,8 +9,7 @@ from typing import Final
 
 import msgspec
 
-from acp_nvim.acp.git_names import name_in_line, names_in_header, unquoted
-from acp_nvim.acp.patch_paths import HUNK, NULL_FILE, UnreadError, end_of_hunk
+from acp_nvim.acp.patch_paths import HUNK, NULL_FILE, UnreadError, end_of_hunk, name_in_line, names_in_header, unquoted
 from acp_nvim.lazy import pattern
 
 _OF_FILE = pattern(r"(old|new|deleted file|new file) mode \d{6}|(?:dis)?similarity index \d+%")

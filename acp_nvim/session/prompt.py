@@ -6,7 +6,7 @@ Files and images are read off the event loop, when the user sends the prompt.
 from __future__ import annotations
 
 import unicodedata
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import anyio
 import msgspec
@@ -18,6 +18,8 @@ from acp_nvim.session.attachments.reading import Found, read_item
 
 COMMAND_CHARS: Final = 50
 """Characters of a slash command in a notice."""
+Content: TypeAlias = list[ContentBlock]
+"""What an agent gets of a prompt."""
 NOTHING: Final = "Your prompt was not sent: it has no text, and nothing to attach."
 
 
@@ -83,10 +85,10 @@ class Prompt(msgspec.Struct):
         if self.reading is not None:
             await self.reading.wait()
 
-    def blocks(self, agent: Recipient) -> tuple[list[ContentBlock], list[str]]:
+    def blocks(self, agent: Recipient) -> tuple[Content, list[str]]:
         """Return the content blocks for an agent, none if they would tell it nothing, and remarks for the user."""
         says = says_something(self.text)
-        blocks: list[ContentBlock] = [TextContent(text=readable(self.text))] if says else []
+        blocks: Content = [TextContent(text=readable(self.text))] if says else []
         remarks = []
         for index, item in enumerate(self.context):
             found = self.found[index] if index < len(self.found) else Found(problem=f"{item.name} could not be read.")

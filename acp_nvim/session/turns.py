@@ -10,7 +10,6 @@ import anyio
 import msgspec
 
 from acp_nvim.acp import updates
-from acp_nvim.acp.schema_common import ContentBlock
 from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.jsonrpc.requests import Answer
@@ -18,7 +17,7 @@ from acp_nvim.session import failures
 from acp_nvim.session.background import Background
 from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.empty_turns import EmptyTurns
-from acp_nvim.session.prompt import Prompt
+from acp_nvim.session.prompt import Content, Prompt
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.state import CrashLoopGuard, StateMachine
 from acp_nvim.session.transcript.presenter import Presenter
@@ -157,7 +156,7 @@ class Turns:
             finally:
                 self.presenter.prompt(prompt)
 
-    async def _send(self, peer: AgentPeer, session_id: str, blocks: list[ContentBlock]) -> None:
+    async def _send(self, peer: AgentPeer, session_id: str, blocks: Content) -> None:
         """Send the prompt's request and wait for the answer. Raises as `AgentPeer.request` does."""
         self.turn.is_sent = True
         self._changes.decided.told()

@@ -10,13 +10,13 @@ import msgspec
 from msgspec import UNSET
 
 from acp_nvim.acp import updates
-from acp_nvim.acp.schema_common import ContentBlock, TextContent
+from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.acp.translation import compaction_message
 from acp_nvim.errors import Failure, Severity
 from acp_nvim.limits import TROUBLES, TURN_BLOCKS
 from acp_nvim.session.attachments.blocks import Recipient
-from acp_nvim.session.prompt import NOTHING, Prompt
+from acp_nvim.session.prompt import NOTHING, Content, Prompt
 from acp_nvim.session.transcript.metadata import Metadata
 from acp_nvim.session.transcript.transcript import Transcript
 from acp_nvim.traffic.masking import without_secrets
@@ -71,7 +71,7 @@ class Presenter:
             said = updates.MessageChunk("user", TextContent(text=prompt.transcript_text()))
             self.publish(self.transcript.say(said, ours=True))
 
-    def content(self, prompt: Prompt, agent: Recipient) -> list[ContentBlock]:
+    def content(self, prompt: Prompt, agent: Recipient) -> Content:
         """Return the content blocks of a prompt that is ready, and show what the agent does not get of it.
 
         There are none if nothing is left to be sent.

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_nvim.acp.diff import FileChange, Piece, from_patch
-from acp_nvim.acp.git_names import unquoted
-from acp_nvim.acp.patch_paths import patch_paths
+from acp_nvim.acp.patch_paths import patch_paths, unquoted
 from tests.support.examples import examples
 
 TEXTS = [
