@@ -54,7 +54,7 @@ def shown_input(
     found: list[InputMember] = []
     chars = 0
     for (label, name, value), paths in _leaves(_parts(asked, call, known.cwd, frozenset(remarks)), DEPTH):
-        if known.has(name, value) and all(map(known.has_file, paths)):
+        if (names.is_empty(value) or known.has(name, value)) and all(map(known.has_file, paths)):
             continue
         one = _view(label, name, value)
         chars += len(one.name) + len(one.text)

@@ -292,7 +292,7 @@ def test_the_demo_can_be_changed_without_a_command() -> None:
     ("agent_name", "quirks"),
     [
         ("gemini-cli", {"missing_file_reads_empty", "api_key_is_text", "encoded_links"}),
-        ("Copilot", {"hides_embedded_text", "hides_links"}),
+        ("Copilot", {"hides_embedded_text", "hides_links", "session_tokens"}),
         ("OpenCode", {"fails_on_link_types"}),
         ("GeMini", set()),
         ("", set()),

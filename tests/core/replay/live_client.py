@@ -38,10 +38,10 @@ class CountedStreams:
         self._source: Any = None
         self._sink: Any = None
 
-    def connection(self, source: Any, sink: Any, *others: Any) -> Connection:
+    def connection(self, source: Any, sink: Any, *others: Any, **more: Any) -> Connection:
         """Instead of one on the bare streams."""
         self._source, self._sink = source, sink
-        return Connection(self, self, *others)
+        return Connection(self, self, *others, **more)
 
     async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
         self.heard = self._arrived  # who wants more is done with what there was
