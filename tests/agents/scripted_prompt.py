@@ -47,7 +47,8 @@ class Prompt(Request):
         super().__init__(agent, message)
         self.session_id: str = self.params["sessionId"]
         self.blocks: list[Json] = self.params["prompt"]
-        self.text = "\n".join(block["text"] for block in self.blocks if block["type"] == "text")
+        texts = [block["text"] for block in self.blocks if block["type"] == "text"]
+        self.text = "\n".join(text for text in texts if not text.lstrip().startswith("[From the editor, not typed"))
         self._cancelled = threading.Event()
 
     # The turn's end

@@ -129,11 +129,11 @@ def test_all_is_away_with_the_host(file):
 
 
 def jump(file, count="", backwards=False):
-    keys = "[" if backwards else "]"
+    keys = "Z[" if backwards else "Z]"  # of the user's
     file.editor.command(
-        f"nnoremap {keys}h <Cmd>lua require('acp_nvim.review.open').step({'true' if backwards else 'false'})<CR>"
+        f"nnoremap {keys} <Cmd>lua require('acp_nvim.review.open').step({'true' if backwards else 'false'})<CR>"
     )
-    file.editor.keys(f"{count}{keys}h")
+    file.editor.keys(f"{count}{keys}")
     return line(file)
 
 

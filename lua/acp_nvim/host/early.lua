@@ -16,6 +16,7 @@ M.MODULES = {
   "acp_nvim.chat.windows",
   "acp_nvim.prompt.buffer",
   "acp_nvim.agents.catalogue",
+  "acp_nvim.windows.typed_ahead",
   "acp_nvim.host.client",
   "acp_nvim.commands",
   "acp_nvim.chat.markdown.structure",

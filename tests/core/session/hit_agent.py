@@ -116,7 +116,8 @@ HIT = """
     def request(agent, prompt, rest):
         try:
             form = {"type": "object", "properties": {"name": {"type": "string"}}}
-            prompt.request(rest, mode="form", message="m", requestedSchema=form)
+            answer = prompt.request(rest, mode="form", message="m", requestedSchema=form)
+            agent.note(code=answer["outcome"]["outcome"])
         except Error as error:
             agent.note(code=error.code)
 

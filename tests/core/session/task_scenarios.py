@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import anyio
@@ -281,6 +284,24 @@ async def has_its_work_checked(stage: Stage) -> None:
     await stage.host.until("an offer", lambda: (told := stage.host.status(stage.key)) and told.checks == "found")
 
 
+async def ends_what_another_chat_has(stage: Stage) -> None:
+    """A start that waits for a process that hangs is cancelled with force."""
+    stage.open()
+    await stage.host.until_state("idle", stage.key)
+    peer = stage.host.app.sessions[stage.key].peer
+    assert peer is not None
+    assert peer.pid is not None
+    os.kill(peer.pid, signal.SIGSTOP)
+    stage.key = next(stage.keys)
+    stage.open()
+    await stage.host.until_state("starting", stage.key)
+    await stage.host.nothing_comes_late()  # the start waits
+    stage.tell("cancel", force=True)
+    await stage.host.until_state("stopped", stage.key)
+    with suppress(ProcessLookupError):
+        os.kill(peer.pid, signal.SIGCONT)
+
+
 SCENARIOS: list[tuple[Scenario, str]] = [
     (edits, HIT),
     (deletes, HIT),
@@ -307,4 +328,5 @@ SCENARIOS: list[tuple[Scenario, str]] = [
     (starts_another_agent_first, HIT),
     (connects_to_the_editor, HIT),
     (has_its_work_checked, HIT),
+    (ends_what_another_chat_has, HIT),
 ]
