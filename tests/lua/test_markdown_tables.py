@@ -84,6 +84,14 @@ for row = top, top + vim.api.nvim_win_get_height(0) - 1 do
 end
 return table.concat(rows)
 """
+LAID_OUT = """
+local update, index = require("acp_nvim.chat.markdown.tables").update, 1
+while debug.getupvalue(update, index) ~= "due" do
+  index = index + 1
+end
+return next((select(2, debug.getupvalue(update, index)))) == nil
+"""
+"""No layout waits for its time."""
 CHAT_WINDOW = 'vim.api.nvim_set_current_win(vim.fn.bufwinid(vim.fn.bufnr("acp://chat/")))'
 
 
@@ -203,6 +211,8 @@ def test_scrolling_by_half_pages_shows_every_row(screen):
     while shown != (shown := editor.lua(SCREEN)):
         seen += shown
         editor.keys("\x04")
+        editor.lua("vim.cmd.redraw()")  # WinScrolled comes after it
+        editor.wait_until(lambda: editor.lua(LAID_OUT), what="the tables that have come near")
     for number in range(30):
         for word in (f"row{number}", f"end{number}", f"line{number}", f"stop{number}"):
             assert re.search(rf"\b{word}\b", seen), word
