@@ -49,7 +49,7 @@ def content() -> list[events.Item]:
 def diffs_v1(talk: Talk) -> list[events.Item]:
     at = talk.host.cwd
     return [
-        events.DiffItem(f"{at}/notes.txt", "the second\n", "second\n"),
+        events.DiffItem(f"{at}/notes.txt", "the second\n", "second\n", line=2),
         events.DiffItem(f"{at}/new.txt", "new\n", operation="add"),
         events.TerminalItem("terminal-1", number=1),
     ]
