@@ -61,7 +61,7 @@ class _Reader:
         self._file = PatchedFile()
 
     def files(self) -> list[PatchedFile]:
-        """Read the whole patch."""
+        """Read all lines, and return the changes of each file in the order of the patch."""
         while self._at < len(self._lines):
             line, file = self._bare[self._at], self._file
             hunk = HUNK.match(line)
