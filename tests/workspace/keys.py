@@ -52,6 +52,16 @@ LUA = """
 local M, api = {}, vim.api
 _G.keys = M
 
+---Makes files as a user does: it is known whose they are, however short before that a turn has ended.
+function M.make(paths, lines)
+  vim.cmd("tabnew | tabonly")
+  for _, path in ipairs(paths) do
+    vim.cmd("silent edit " .. vim.fn.fnameescape(path))
+    api.nvim_buf_set_lines(0, 0, -1, true, lines)
+    vim.cmd("silent write | bwipeout")
+  end
+end
+
 ---Shows the first of these files, and loads the others that are to be loaded.
 function M.scene(paths, loaded, modified, code, chat)
   vim.cmd("tabnew | tabonly")
@@ -196,8 +206,7 @@ class Keys:
         directory.mkdir()
         self.paths = [directory / f"file{number}.txt" for number in range(len(loaded))]
         self.user = [list(MINE) for _ in loaded]
-        for path in self.paths:
-            path.write_text("\n".join(MINE + OTHER) + "\n", encoding="utf-8")
+        self.nvim.lua("keys.make(...)", [str(path) for path in self.paths], MINE + OTHER)
         texts = []
         for number, (is_loaded, is_modified) in enumerate(zip(loaded, modified, strict=True)):
             texts.append(f"not saved {number}" if is_loaded and is_modified else False)
