@@ -48,13 +48,7 @@ class Edit(msgspec.Struct, frozen=True):
 class ChangeTracker:
     """Receives changes of files. Methods other than `edited`, `saved` and `scanned` are called in `OpenFiles.alone`."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        files: OpenFiles,
-        scans: LastScans,
-        evidence: Evidence,
-    ) -> None:
+    def __init__(self, ledger: Ledger, files: OpenFiles, scans: LastScans, evidence: Evidence) -> None:
         self.ledger = ledger
         self._files = files
         self._evidence = evidence
@@ -64,8 +58,9 @@ class ChangeTracker:
         self.disk = DiskChanges(ledger, files, evidence, scans, self._saving)
         self.directories = MovedDirectories(ledger, files, evidence, self.disk)
         self.on_missing: Callable[[str], None] = lambda path: None
-        self.on_decided: Callable[[Decided], None] = lambda decided: None
         """Called with a file under review that is gone: a scan shows whether the user has renamed it."""
+        self.on_decided: Callable[[Decided], None] = lambda decided: None
+        """Called with what the user has decided on the changes of a file."""
 
     async def wrote(self, turn: TurnLog, path: str, is_saved: bool, written: Written) -> None:
         """Enter what an agent wrote with `fs/write_text_file`; `is_saved`: on disk, too, and not only in a buffer."""
