@@ -362,8 +362,10 @@ def test_where_links_and_names_lead(chat, name, text, part, line, col):
         ("see [it](My%20File.md)", "it", "My%20File.md"),
         ("see [it](#section)", "it", "#section"),
         ("see src/none.py now", "none", "src/none.py"),
-        ("see none.py:20", "none", "none.py:20"),
-        ("`src/none.py:20`", "none", "src/none.py:20"),
+        ("see none.py:20", "none", "none.py"),
+        ("`src/none.py:20`", "none", "src/none.py"),
+        ("in src/none.py:4. Then", "none", "src/none.py"),
+        ("(see src/none.py, line 4)", "none", "src/none.py"),
     ],
 )
 def test_a_file_that_is_not_there_is_named(chat, key, text, part, missing):

@@ -113,14 +113,15 @@ function M.find(text, cwd)
   end
 end
 
----Whether a text looks like the path of a file: it has a directory and an extension, or an extension and a line.
-function M.is_path(text)
+---Returns the path in a text that looks like one of a file: with a directory and an extension, or an extension and a line.
+---@return string?
+function M.likely_path(text)
   for index, one in ipairs(readings(text)) do
     if one.path:find("^[%w%-._~/\\@+ ]*%w%.%a[%w]*$") and (index > 1 and one.line or one.path:find("%w/")) then
-      return true
+      return one.path
     end
   end
-  return text:match(FILE) ~= nil
+  return text:match(FILE) and text or nil
 end
 
 return M

@@ -158,9 +158,8 @@ local function find(line, col, cwd)
       end
       target.shown = candidate.shown
       return target
-    elseif candidate.is_link or places.is_path(text) then
-      missing = missing or text
     end
+    missing = missing or (candidate.is_link and text or places.likely_path(text))
   end
   return nil, missing
 end
