@@ -55,7 +55,7 @@ def attachments(stage: Stage) -> str:
     for name in BINARIES:
         (stage.project / name).write_bytes(b"a\0b")
     before = len(stage.ends())
-    text = f"scene:greet in:{stage.project} attached"
+    text = f"scene:recall in:{stage.project} attached"
     sent = stage.nvim.lua(ATTACH, str(stage.project), text, TEXTS, WHOLE, PART, ODD, FOLDERS, BINARIES)
     assert sent == [True], sent
     stage.wait(lambda: len(stage.ends()) > before, "the end of the turn")
