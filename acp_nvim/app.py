@@ -52,6 +52,7 @@ from acp_nvim.session.requests.unscoped_requests import ask_unscoped
 from acp_nvim.session.services import FIRST_CHILD_KEY, Services
 from acp_nvim.session.session import Session
 from acp_nvim.session.subagents import ParentConversation
+from acp_nvim.snapshots.renames import Naming
 from acp_nvim.tasks import Tasks, failed, is_running
 from acp_nvim.traffic.masking import LEARNED, secret_values
 from acp_nvim.ui import events
@@ -91,8 +92,8 @@ class App:
         self._early: list[tuple[str, Any]] = []  # messages that arrived before the journal was read
         self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories)
         self.reviews = Reviews(self._files, editor.publish, tasks)
-        self._files.on_read = self.reviews.tracker.buffer_read
-        self.reviews.ledger.on_news, self.reviews.tracker.on_decided = self._on_review, self._on_decided
+        self.reviews.ledger.on_news, self._files.on_read = self._on_review, self.reviews.tracker.buffer_read
+        self.reviews.tracker.on_decided, self.reviews.tracker.on_renamed = self._on_decided, self._on_renamed
         self.mcp = McpServers(editor, tasks)
         desk = self.sign_ins = SignIns(editor, self.peers, lambda name: self._catalogue.find(name), tasks.spawn)
         self._services = Services(
@@ -307,6 +308,11 @@ class App:
         for session in sessions or self.sessions.values():
             if session.key in decided.sessions or session.roots.contains(decided.path):
                 session.changes.decided.take(decided)
+
+    def _on_renamed(self, renamed: Naming) -> None:
+        """Have what the sessions are to be told named as the files are now."""
+        for session in self.sessions.values():
+            session.changes.decided.rename(renamed)
 
     async def _tell_of_review(self) -> None:
         await anyio.sleep(max(FRAME_SECONDS, self._telling_took * TELLING_PAUSE))

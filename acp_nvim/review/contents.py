@@ -14,7 +14,7 @@ import msgspec
 
 from acp_nvim.file_time import is_behind_link
 from acp_nvim.limits import MAX_FILE_BYTES, REVIEW_TEXT_BYTES
-from acp_nvim.review.records import Decided
+from acp_nvim.review.records import Decided, Version
 from acp_nvim.snapshots.objects import BLOB, EXECUTABLE, FILE, SYMLINK, object_id
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Blob, GoneError, SnapshotError
@@ -45,13 +45,20 @@ ABSENT = Content(None, "")
 def decided_on(
     path: str,
     action: Literal["rejected", "restored"],
-    texts: tuple[Content, Content],
+    contents: tuple[Content, Content],
     sessions: Iterable[int],
     is_secret: bool,
 ) -> Decided:
-    """Return what the user has decided on a file, with its `texts` before and after unless it looks secret."""
-    was, now = (None, None) if is_secret else (one.text for one in texts)
+    """Return what the user has decided on a file, with its `contents` before and after; a secret one has no texts."""
+    was, now = (_version(one, is_secret) for one in contents)
     return Decided(path, action, was, now, frozenset(sessions))
+
+
+def _version(content: Content, is_secret: bool) -> Version | None:
+    blob, text = content.blob, content.text
+    if blob is None:
+        return None
+    return Version((blob.mode, blob.oid if text is None else text), blob.bits, None if is_secret else text)
 
 
 NOT_STORED = "too large to be kept, or not readable"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, MutableSet, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableSet, Sequence
 from contextlib import suppress
+from typing import Literal
 
 import anyio.to_thread
 import msgspec
@@ -14,10 +15,10 @@ from acp_nvim.file_time import is_real_directory
 from acp_nvim.review.change import Entry
 from acp_nvim.review.moved_directories import below
 from acp_nvim.review.obstacles import check_above, first_file, remove_emptied, remove_empty
-from acp_nvim.review.records import ChangeRecord
+from acp_nvim.review.records import ChangeRecord, Decided, Version
 from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.review.workspace import Workspace
-from acp_nvim.snapshots.renames import Moves, back, ordered
+from acp_nvim.snapshots.renames import Moves, back, naming, ordered
 from acp_nvim.snapshots.snapshot import DirectoryMove
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.permissions import make_directories
@@ -48,10 +49,29 @@ class DirectoryRenames:
         for one in named:
             await self._files.editor.file_moved(one.old + os.sep, one.new + os.sep)
 
+    async def tell(self, moves: Moves, action: Literal["rejected", "restored"], sessions: Iterable[int]) -> None:
+        """Tell the tracker's listeners of directories that were renamed, under their old and their new names."""
+        versions = await anyio.to_thread.run_sync(lambda: [_version(one.new) for one in moves])
+        was = {move.old: version for move, version in zip(moves, versions, strict=True)}
+        now = {move.new: version for move, version in zip(moves, versions, strict=True)}
+        self._tracker.on_renamed(naming(moves))
+        for path in was | now:
+            decided = Decided(path + os.sep, action, was.get(path), now.get(path), frozenset(sessions))
+            self._tracker.on_decided(decided)
+
     async def remove_emptied(self, path: str, made: MutableSet[str]) -> None:
         """Remove the directories that held `path` and are empty now, as far as they are in `made`, and from that."""
         for one in await anyio.to_thread.run_sync(remove_emptied, path, made):
             made.discard(one)
+
+
+def _version(directory: str) -> Version:
+    """Return what identifies a directory, whatever its name is. Blocks."""
+    try:
+        status = os.lstat(directory)
+    except OSError:
+        return Version(())
+    return Version((status.st_dev, status.st_ino))
 
 
 def moves_back(entries: Sequence[Entry]) -> list[DirectoryMove]:

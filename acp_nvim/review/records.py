@@ -15,17 +15,40 @@ from acp_nvim.ui.events import By, Operation
 CheckpointKind = Literal["turn", "restore", "reject"]
 
 
-class Decided(msgspec.Struct, frozen=True):
-    """What the user has decided on a file: its text before and after, None if it has none or may not be told.
+class Version(msgspec.Struct, frozen=True):
+    """What was at a path. Versions with the same `content`, and permission bits if both are known, are the same.
 
-    `sessions` are those whose agents had changed it; empty: unknown.
+    `text` is None if it has none, or may not be told.
+    """
+
+    content: tuple[object, ...]
+    bits: int | None = None
+    text: str | None = None
+
+    def is_same(self, other: Version | None) -> bool:
+        """Return whether the other version is the same; None stands for nothing."""
+        if other is None or self.content != other.content:
+            return False
+        return self.bits is None or other.bits is None or self.bits == other.bits
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """What the user has decided on a file or a directory, and what was there before and after; None: nothing.
+
+    `sessions` are those whose agents had changed it; empty: unknown. Of what is kept, nothing else is known.
     """
 
     path: str
     action: Literal["kept", "rejected", "restored"]
-    was: str | None = None
-    now: str | None = None
+    was: Version | None = None
+    now: Version | None = None
     sessions: frozenset[int] = frozenset()
+
+    @property
+    def is_undone(self) -> bool:
+        """Whether all is as it was before the decision."""
+        is_same = self.now is None if self.was is None else self.was.is_same(self.now)
+        return is_same and self.action != "kept"
 
 
 class ReviewState(msgspec.Struct, frozen=True):

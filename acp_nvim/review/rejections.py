@@ -132,6 +132,7 @@ class Rejections:
         records = [change for one in group for change in await self._records(one, undo_log)]
         await undo_log.store(named_at_once(records, moves))
         await self._directories.rename(moves)
+        await self._directories.tell(moves, "rejected", {session for one in group for session in one.sessions})
         for one, move in zip(group, moves, strict=True):
             await self._remove_emptied(move.old, one)
 
@@ -145,13 +146,16 @@ class Rejections:
         entry = self._ledger.entries.get(path)
         return [path] if entry is None or entry.old_path is None else [path, entry.old_path]
 
-    async def _apply_rejected(self, entry: Entry, wanted: Content) -> bool:
-        """Return False if the file was changed meanwhile."""
-        was = self._own.now(entry)
+    def _tell(self, entry: Entry, was: Content, now: Content) -> None:
+        is_secret = self._ledger.contents(entry.path).shadow.is_secret(entry.path)
+        self._tracker.on_decided(decided_on(entry.path, "rejected", (was, now), entry.sessions, is_secret))
+
+    async def _apply_rejected(self, entry: Entry, wanted: Content, was: Content | None = None) -> bool:
+        """Return False if the file was changed meanwhile. `was` is what the user knows to have been at its path."""
+        was = was or self._own.now(entry)
         if not await self._own.write(entry, wanted):
             return False
-        is_secret = self._ledger.contents(entry.path).shadow.is_secret(entry.path)
-        self._tracker.on_decided(decided_on(entry.path, "rejected", (was, wanted), entry.sessions, is_secret))
+        self._tell(entry, was, wanted)
         for change in self._ledger.changes(entry.path, lasting=True):
             if change is not entry:
                 change.apply_user(wanted)  # the turn no longer changes that
@@ -166,18 +170,21 @@ class Rejections:
 
     async def _reject_whole(self, entry: Entry) -> bool:
         """Return False if the file was changed meanwhile."""
+        was = None
         if entry.old_path is not None:
             await self._rename_back(entry, entry.old_path)
+            was = ABSENT
         wanted = entry.base_content()
         if entry.text is not None and entry.base is not None:
             wanted = self._ledger.contents(entry.path).put_text(
                 entry.path, entry.text.rejected(None), entry.base_encoding, entry.base
             )
-        return await self._apply_rejected(entry, wanted)
+        return await self._apply_rejected(entry, wanted, was)
 
     async def _rename_back(self, entry: Entry, old_path: str) -> None:
         path = entry.path
         await rename(self._files, path, old_path, entry.base or NEW_FILE)
+        self._tell(entry, self._own.now(entry), ABSENT)
         await self._remove_emptied(path, entry)
         self._ledger.forget(path, moves=True)
         self._ledger.accounted[path] = None

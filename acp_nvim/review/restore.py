@@ -163,6 +163,8 @@ class Restoring:
         pairs = list(zip(group, moves, strict=True))
         verdicts = {move: one.review.verdict for one, move in pairs if one.review is not None}
         await self._directories.rename(moves, verdicts)
+        reviews = [one.review for one in group if one.review is not None]
+        await self._directories.tell(moves, "restored", {session for one in reviews for session in one.sessions})
         for one, move in pairs:
             entry = self._ledger.entries.get(move.new + os.sep)
             if entry is not None and one.review is not None:

@@ -20,7 +20,7 @@ from acp_nvim.review.moved_directories import MovedDirectories
 from acp_nvim.review.progress import Steps
 from acp_nvim.review.records import Decided
 from acp_nvim.review.storage import EntryRecord
-from acp_nvim.snapshots.renames import Renames, is_directory
+from acp_nvim.snapshots.renames import Naming, Renames, is_directory
 from acp_nvim.snapshots.snapshot import Blob, Changed
 from acp_nvim.workspace.open_files import Followed, OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError
@@ -60,7 +60,9 @@ class ChangeTracker:
         self.on_missing: Callable[[str], None] = lambda path: None
         """Called with a file under review that is gone: a scan shows whether the user has renamed it."""
         self.on_decided: Callable[[Decided], None] = lambda decided: None
-        """Called with what the user has decided on the changes of a file."""
+        """Called with what the user has decided on the changes of a file, or on the name of a directory."""
+        self.on_renamed: Callable[[Naming], None] = lambda renamed: None
+        """Called when the user's decision has given directories other names."""
 
     async def wrote(self, turn: TurnLog, path: str, is_saved: bool, written: Written) -> None:
         """Enter what an agent wrote with `fs/write_text_file`; `is_saved`: on disk, too, and not only in a buffer."""

@@ -13,6 +13,7 @@ from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.review.records import Decided
 from acp_nvim.session.attachments.blocks import Recipient, fenced, readable
 from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.snapshots.renames import Naming, is_directory
 from acp_nvim.ui.review_events import Decisions
 from acp_nvim.workspace.text_shape import lines_with_ends
 from acp_nvim.workspace.unified_diff import unified_hunks
@@ -35,8 +36,8 @@ INTRODUCTION: Final = (
 class DecidedFiles:
     """The decisions of the user that the agent of a session has not been told of; with `enabled`.
 
-    What is undone is dropped: only the difference between the texts before the first decision and after the last one
-    counts. `told` ends those of the last `blocks`; until then they stay.
+    What is undone is dropped: only the difference between what was there before the first decision and after the last
+    one counts. `told` ends those of the last `blocks`; until then they stay.
     """
 
     def __init__(self, presenter: Presenter) -> None:
@@ -64,10 +65,14 @@ class DecidedFiles:
             decided = known if known.action != "kept" else decided
         elif known is not None and known.action != "kept":
             decided = msgspec.structs.replace(decided, was=known.was)
-        is_undone = decided.action != "kept" and decided.was is not None and decided.was == decided.now
-        if not is_undone:
+        if not decided.is_undone:
             self._files[path] = decided
         self._publish()
+
+    def rename(self, renamed: Naming) -> None:
+        """Give the files in directories that were renamed their present names; the directories are decided on anew."""
+        found = ((path if is_directory(path) else renamed(path), one) for path, one in self._files.items())
+        self._files = {path: msgspec.structs.replace(one, path=path) for path, one in found}
 
     def drop(self) -> None:
         """Forget all of it, because the user does not want it to be told."""
@@ -98,7 +103,8 @@ class DecidedFiles:
 
 
 def _name(path: str, cwd: str, there: str) -> str:
-    return os.path.relpath(path, cwd) if path.startswith(cwd.rstrip(os.sep) + os.sep) else there
+    below = cwd.rstrip(os.sep) + os.sep
+    return path.removeprefix(below) if path.startswith(below) else there
 
 
 def told(decided: dict[str, Decided]) -> str:
@@ -108,16 +114,23 @@ def told(decided: dict[str, Decided]) -> str:
         diff = _diff(one)
         is_shown = 0 < len(diff) <= room
         room -= len(diff) if is_shown else 0
-        lines.append(f"- {name}: {one.action}{', which has changed it by:' if is_shown else ''}")
+        lines.append(f"- {name}: {one.action}{', which has changed it by:' if is_shown else _fate(one)}")
         lines += [fenced(diff)] if is_shown else []
     if len(decided) > TOLD_FILES:
         lines.append(f"- and {len(decided) - TOLD_FILES} more files")
     return "\n".join(lines)
 
 
-def _diff(one: Decided) -> str:
-    if one.was is None or one.now is None or max(len(one.was), len(one.now)) > DIFFED_CHARS:
+def _fate(one: Decided) -> str:
+    if one.action == "kept" or (one.was is None) == (one.now is None):
         return ""
-    hunks = unified_hunks(lines_with_ends(one.was), lines_with_ends(one.now))
+    return "; it is gone" if one.now is None else "; it is there again"
+
+
+def _diff(one: Decided) -> str:
+    was, now = ("" if version is None else version.text for version in (one.was, one.now))
+    if was is None or now is None or max(len(was), len(now)) > DIFFED_CHARS:
+        return ""
+    hunks = unified_hunks(lines_with_ends(was), lines_with_ends(now))
     lines = [line.rstrip("\r\n") for line in islice(hunks, DIFF_LINES + 1)]
     return "\n".join([*lines[:DIFF_LINES], "... and more"] if len(lines) > DIFF_LINES else lines)

@@ -12,15 +12,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_nvim.acp.remote_paths import PathMap
-from acp_nvim.review.records import Decided
+from acp_nvim.review.records import Decided, Version
 from acp_nvim.session import decided as module
 from acp_nvim.session.decided import DecidedFiles, told
 from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
+from tests.core.session.test_renamed_directories import AGENT, lay_out
 from tests.core.session.test_review_kept import undo
 from tests.support.examples import examples
 from tests.support.fake_editor import FakeEditor
+from tests.support.five_ways import git
 
 pytestmark = pytest.mark.anyio
 
@@ -84,6 +86,54 @@ async def test_what_was_undone_is_not_told(host: Host) -> None:
     assert done.files
     await host.until("nothing to be told", lambda: words(host) == "")
     assert await heard(host) == []
+
+
+DEEDS = {
+    "mv a.txt b.txt": ["a.txt: rejected", "b.txt: rejected"],
+    "mv a.txt b.txt; echo more >> b.txt": ["a.txt: rejected", "b.txt: rejected"],
+    "touch empty": ["empty: rejected"],
+    "chmod +x a.txt": ["a.txt: rejected"],
+    "printf '\\000' > binary": ["binary: rejected; it is gone"],
+    "rm a.txt": ["a.txt: rejected"],
+    "ln -s a.txt link": ["link: rejected"],
+    "mv src core": ["core/: rejected; it is gone", "src/: rejected; it is there again"],
+    "mv src t; mv lib src; mv t lib": ["lib/: rejected", "src/: rejected"],
+    "mv src core; echo more >> core/a.py": ["core/: rejected; it is gone", "src/: rejected; it is there again"],
+}
+
+
+async def rejected(host: Host, command: str) -> None:
+    """The agent runs a command, and the user rejects all that it has changed."""
+    host.script(AGENT)
+    lay_out(host.cwd, "src", "lib")
+    (host.cwd / "a.txt").write_text("".join(f"line {number}\n" for number in range(20)))
+    git(host.cwd, "init", "-q")
+    git(host.cwd, "add", "-A")
+    await host.turn(command)
+    await host.until("the summary", lambda: bool(host.of(review_events.Summary)))
+    host.app.receive("review", {"action": "reject"})
+    await host.until("the rejection", lambda: bool(host.editor.all(review_events.Judged)))
+    assert host.editor.all(review_events.Judged)[-1].left == []
+
+
+@pytest.mark.parametrize("command", DEEDS)
+async def test_whatever_was_rejected_is_told(host: Host, command: str) -> None:
+    await rejected(host, command)
+    [block] = await heard(host, "true")
+    lines = block.splitlines()
+    for told_of in DEEDS[command]:
+        assert any(line.startswith(f"- {told_of}") for line in lines), block
+
+
+@pytest.mark.parametrize("command", DEEDS)
+async def test_nothing_of_what_was_undone_is_told(host: Host, command: str) -> None:
+    await rejected(host, command)
+    assert words(host) != ""
+    done = await undo(host, host.cwd)
+    assert done is not None
+    assert done.problem is None
+    await host.until("nothing to be told", lambda: words(host) == "")
+    assert await heard(host, "true") == []
 
 
 async def test_what_was_told_and_is_undone_then_is_told(host: Host) -> None:
@@ -150,21 +200,26 @@ async def test_the_text_of_a_secret_file_is_not_told(host: Host) -> None:
 
 # --- any decisions ----------------------------------------------------------------------------------------------------
 
-TEXTS = st.sampled_from(["", "a\n", "b\n"])
+TEXTS = st.sampled_from([None, "", "a\n", "b\n"])
 ACTS = st.lists(st.tuples(st.sampled_from(["x", "y"]), st.sampled_from(["kept", "rejected", "restored"]), TEXTS))
+
+
+def version(text: str | None) -> Version | None:
+    return None if text is None else Version((text,), text=text)
 
 
 @settings(max_examples=examples(100))
 @given(ACTS)
-def test_only_what_is_different_in_the_end_is_told(acts: list[tuple[str, Any, str]]) -> None:
+def test_only_what_is_different_in_the_end_is_told(acts: list[tuple[str, Any, str | None]]) -> None:
     files = DecidedFiles(Presenter(1, "/p", FakeEditor(), lambda: None))
-    first, now = {}, {"x": "", "y": ""}
+    first: dict[str, str | None] = {}
+    now: dict[str, str | None] = {"x": None, "y": None}
     for name, action, text in acts:
         if action == "kept":
             files.take(Decided(f"/p/{name}", "kept"))
         else:
             first.setdefault(name, now[name])
-            files.take(Decided(f"/p/{name}", action, now[name], text))
+            files.take(Decided(f"/p/{name}", action, version(now[name]), version(text)))
             now[name] = text
             if first[name] == text:
                 del first[name]
@@ -179,7 +234,7 @@ def test_only_what_is_different_in_the_end_is_told(acts: list[tuple[str, Any, st
 
 def test_it_is_bounded() -> None:
     long = "".join(f"{number}\n" for number in range(100_000))
-    many = {f"f{number}": Decided(f"/f{number}", "rejected", long, "") for number in range(500)}
+    many = {f"f{number}": Decided(f"/f{number}", "rejected", version(long), version("")) for number in range(500)}
     said = told(many)
     assert len(said) < module.DIFF_CHARS + 200 * module.TOLD_FILES
     assert "450 more files" in said
@@ -188,6 +243,6 @@ def test_it_is_bounded() -> None:
 
 def test_a_file_elsewhere_has_the_path_that_it_has_for_the_agent(tmp_path: Path) -> None:
     files = DecidedFiles(Presenter(1, "/p", FakeEditor(), lambda: None))
-    files.take(Decided(str(tmp_path / "x"), "rejected", "a", "b"))
+    files.take(Decided(str(tmp_path / "x"), "rejected", version("a"), version("b")))
     agent: Any = SimpleNamespace(paths=PathMap("it", [(str(tmp_path), "/there")]))
     assert "- /there/x: rejected" in anyio.run(files.blocks, agent)[0].text
