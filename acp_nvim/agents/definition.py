@@ -167,7 +167,7 @@ QUIRKS = {
     "retrying_notification": "Tells in a notification of its own that it repeats a failed request to its provider.",
     "session_tokens": "Reports at the end of a turn the tokens of the whole session so far.",
     "hides_embedded_text": "Offers to take texts, and does not tell its model all of them, or which lines they are.",
-    "hides_links": "Drops links, or tells its model only encoded names of the files.",
+    "hides_links": "Drops links, tells its model only encoded names, or cannot fork a session that has some.",
     "encoded_links": "Takes what is encoded in a link for the name of the file, which it does not find then.",
     "fails_on_link_types": "Sends what is linked to its provider, and fails if that does not take the type.",
     "hides_directories": "Drops links to directories.",

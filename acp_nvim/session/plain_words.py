@@ -67,8 +67,9 @@ _MARKUP = pattern(r"<!doctype|<\?xml|</\w[\w:-]*\s*>", re.IGNORECASE)
 _UNSEEN = pattern(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)", re.IGNORECASE | re.DOTALL)
 _TAG = pattern(r"</?[a-z?!][^<>]*(?:>|\Z)", re.IGNORECASE)
 _GENERIC = pattern(
-    r"\A(?:[\"'`]?(?:(?:json-?rpc )?error: )?(?:internal (?:server )?error|invalid params?|invalid request|parse error|"
-    r"server error|method not found)\b[\"'`\s:.,;-]*)+",
+    r"\A(?:[\"'`]?(?:(?:json-?rpc )?error: )?(?:internal (?:server )?error|"
+    r"invalid (?:request )?param(?:eter)?s?|invalid request|parse error|server error|method not found)\b"
+    r"[\"'`\s:.,;-]*)+",
     re.IGNORECASE,
 )
 _GAP = pattern(r"\s{2,}|[^\S ]")

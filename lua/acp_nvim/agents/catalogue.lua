@@ -141,6 +141,13 @@ return {
     install = "curl -fsSL https://cli.kiro.dev/install | bash",
     sign_in = "Type `kiro-cli login` in a terminal.",
   },
+  omp = {
+    title = "oh-my-pi",
+    commands = { { "omp", "acp" } },
+    url = "https://omp.sh",
+    install = "npm install -g @oh-my-pi/pi-coding-agent",
+    sign_in = "Type `omp` in a terminal, then `/login`, or set the key of your provider. It runs with Bun.",
+  },
   opencode = {
     title = "opencode",
     commands = { { "opencode", "acp" } },
@@ -157,6 +164,13 @@ return {
     env_needed = {
       OPENAI_API_KEY = "a key of the model's provider",
     },
+  },
+  qwenpaw = {
+    title = "QwenPaw",
+    commands = { { "qwenpaw", "acp" } },
+    url = "https://qwenpaw.agentscope.io/docs/acp-integration",
+    install = "uv tool install qwenpaw",
+    sign_in = "Type `qwenpaw init` in a terminal: it asks for a provider and its key.",
   },
   vibe = {
     title = "Mistral Vibe",

@@ -171,7 +171,7 @@ def test_repr_shows_names_and_default() -> None:
 # --- data files ------------------------------------------------------------------------------------------------------
 
 ASKED_FOR = {"claude", "gemini", "codex", "opencode", "qwen", "kimi", "vibe", "goose", "copilot", "cursor", "auggie"}
-ASKED_FOR |= {"cline", "kilo", "kiro", "junie", "amp", "droid", "fast-agent"}
+ASKED_FOR |= {"cline", "kilo", "kiro", "junie", "amp", "droid", "fast-agent", "omp", "qwenpaw"}
 
 
 @pytest.fixture
