@@ -160,6 +160,8 @@ def test_the_log_has_what_the_notice_has_not(
     ("said", "shown"),
     [
         ("Internal error: no network (code -32603)", "no network"),
+        ("Invalid request parameters", ""),
+        ("Invalid parameters: no model", "no model"),
         ("exited with code 1\n  at frame 1", "exited with code 1"),
         ('API Error: 400 {"error": {"message": "Bad model"}}', "API Error: 400 Bad model"),
         ('[{"error": {"message": "Exhausted\\nTry later"}}]', "Exhausted\nTry later"),
