@@ -77,33 +77,46 @@ def beginning(text: str, limits: TextLimits) -> tuple[str, int, int]:
 
 def cut(text: str, limits: TextLimits) -> tuple[str, int, int, str]:
     """Return what is sent of a text: its beginning, the number of lines and characters left out, and its end."""
-    head, lines, chars = beginning(text, limits)
-    if not (lines and limits.last):
-        return head, lines, chars, ""
-    head, _, _ = beginning(text, TextLimits(limits.first, limits.chars // 2))
-    end, after = len(text.rstrip("\n")), -1
-    at = end
+    if not limits.last:
+        return *beginning(text, limits), ""
+    at = end = len(text.rstrip("\n"))
+    if len(text) <= limits.chars and text.count("\n", 0, end) < limits.lines:
+        return text, 0, 0, ""
+    first, after = _end_of_lines(text, limits.first, limits.chars // 2), -1
     for _ in range(limits.last):
-        at = text.rfind("\n", len(head), at)
+        at = text.rfind("\n", first, at)
         if at < 0:
             break
         after = at + 1
-    if at < 0 and head.endswith("\n"):
-        after = len(head)
+    if at < 0 and text[first - 1 : first] == "\n":
+        after = first
     if after < 0:  # the rest is one line
         return *beginning(text, limits), ""
-    tail = "\n".join(_narrow(text[after:end].split("\n"), limits.chars // 2))
-    if after == len(head):
-        return head + tail, 0, 0, ""
-    return head, text.count("\n", len(head), after), after - len(head), tail
+    tail = _narrow(text[after:end], limits.chars // 2)
+    if after == first:
+        return text[:first] + tail, 0, 0, ""
+    return text[:first], text.count("\n", first, after), after - first, tail
 
 
-def _narrow(lines: list[str], chars: int) -> list[str]:
-    """Cut the longest lines, if all of them have more characters."""
-    if sum(map(len, lines)) <= chars:
-        return lines
+def _end_of_lines(text: str, lines: int, most: int) -> int:
+    """Return the index after the first lines of a text, at most `most`."""
+    at = 0
+    for _ in range(lines):
+        at = text.find("\n", at, most) + 1
+        if not at:
+            return min(most, len(text))
+    return at
+
+
+def _narrow(text: str, chars: int) -> str:
+    """Cut the longest lines of a text that has more characters."""
+    if len(text) <= chars:
+        return text
+    lines = text.split("\n")
     most = chars // len(lines)
-    return [one if len(one) <= most else f"{one[:most]} … {len(one) - most:,} more characters" for one in lines]
+    return "\n".join(
+        one if len(one) <= most else f"{one[:most]} … {len(one) - most:,} more characters" for one in lines
+    )
 
 
 def joined(ends: Ends) -> tuple[str, int, str]:

@@ -31,7 +31,7 @@ end
 ---@param most integer lines of a text in a request
 local function add_cut(out, item, most)
   local text, hidden = item.text or "", item.lines or 0
-  if not (text .. (item.tail or "")):find("%S") then
+  if not text:find("%S") and not (item.tail or ""):find("%S") then
     return
   end
   local is_one_line = hidden == 1 and (item.chars or 0) > out.bytes and not text:find("\n", 1, true)
@@ -95,7 +95,7 @@ local function add_terminal(out, item, cwd)
   local first = #out.lines
   add_command(out, item, cwd)
   local output = item.output or ""
-  if (output .. (item.tail or "")):find("[^\r\n]") then
+  if output:find("[^\r\n]") or (item.tail or ""):find("[^\r\n]") then
     if out.reveals then
       out:add_end(output, limits.output_lines, INDENT)
     else

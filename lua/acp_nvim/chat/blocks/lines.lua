@@ -245,21 +245,21 @@ end
 ---@param hidden? integer number of lines left out
 ---@param tail? string
 function Lines:add_output(text, indent, hidden, tail)
-  local most, first = limits.output_lines, limits.output_first
-  local count = count_lines(text, 1, last_byte(text))
+  local most, first = limits.output_lines, math.huge
   hidden, tail = hidden or 0, tail or ""
-  if hidden == 0 and tail == "" and count > most + 1 then
-    hidden, tail = count - most, text:sub(start_of(text, count - most + first + 1))
-    count = first
+  local count = hidden == 0 and tail == "" and count_lines(text, 1, last_byte(text)) or 0
+  if count > most + 1 then
+    first, hidden = limits.output_first, count - most
+    tail = text:sub(start_of(text, hidden + first + 1))
   end
   if text ~= "" then
-    self:add_lines(text, indent, count)
+    self:add_lines(text, indent, first)
   end
   if hidden > 0 then
     self:add_count(hidden, tail ~= "" and "between" or nil)
   end
   if tail ~= "" then
-    self:add_lines(tail, indent, count_lines(tail, 1, last_byte(tail)))
+    self:add_lines(tail, indent, math.huge)
   end
 end
 
