@@ -151,7 +151,7 @@ class Rejections:
         self._tracker.on_decided(decided_on(entry.path, "rejected", (was, now), entry.sessions, is_secret))
 
     async def _apply_rejected(self, entry: Entry, wanted: Content, was: Content | None = None) -> bool:
-        """Return False if the file was changed meanwhile. `was` is what the user knows to have been at its path."""
+        """Return False if the file was changed meanwhile; `was`: what its path had before, if not what it has now."""
         was = was or self._own.now(entry)
         if not await self._own.write(entry, wanted):
             return False

@@ -71,8 +71,7 @@ class DecidedFiles:
 
     def rename(self, renamed: Naming) -> None:
         """Give the files in directories that were renamed their present names; the directories are decided on anew."""
-        found = ((path if is_directory(path) else renamed(path), one) for path, one in self._files.items())
-        self._files = {path: msgspec.structs.replace(one, path=path) for path, one in found}
+        self._files, self._sending = (_renamed(files, renamed) for files in (self._files, self._sending))
 
     def drop(self) -> None:
         """Forget all of it, because the user does not want it to be told."""
@@ -92,7 +91,7 @@ class DecidedFiles:
 
     def told(self) -> None:
         """Note that the prompt with the last `blocks` is sent."""
-        self._files = {path: one for path, one in self._files.items() if self._sending.get(path) is not one}
+        self._files = {path: one for path, one in self._files.items() if self._sending.get(path) != one}
         self._sending = {}
         self._publish()
 
@@ -100,6 +99,11 @@ class DecidedFiles:
         if self._published != self.words:
             self._published = self.words
             self._presenter.publish(Decisions(session=self._presenter.transcript.session, words=self.words))
+
+
+def _renamed(files: dict[str, Decided], renamed: Naming) -> dict[str, Decided]:
+    found = ((path if is_directory(path) else renamed(path), one) for path, one in files.items())
+    return {path: msgspec.structs.replace(one, path=path) for path, one in found}
 
 
 def _name(path: str, cwd: str, there: str) -> str:

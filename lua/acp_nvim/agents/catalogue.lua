@@ -145,8 +145,8 @@ return {
     title = "oh-my-pi",
     commands = { { "omp", "acp" } },
     url = "https://omp.sh",
-    install = "npm install -g @oh-my-pi/pi-coding-agent",
-    sign_in = "Type `omp` in a terminal, then `/login`, or set the key of your provider. It runs with Bun.",
+    install = "npm install -g bun @oh-my-pi/pi-coding-agent",
+    sign_in = "Type `omp` in a terminal, then `/login`, or set the key of your provider.",
   },
   opencode = {
     title = "opencode",

@@ -16,6 +16,8 @@ from acp_nvim.review.records import Decided, Version
 from acp_nvim.session import decided as module
 from acp_nvim.session.decided import DecidedFiles, told
 from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.snapshots.renames import naming
+from acp_nvim.snapshots.snapshot import DirectoryMove
 from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.core.session.test_renamed_directories import AGENT, lay_out
@@ -230,6 +232,20 @@ def test_only_what_is_different_in_the_end_is_told(acts: list[tuple[str, Any, st
         assert (name in first) == any(f"- {name}: {one}" in said for one in ("rejected", "restored"))
     files.told()
     assert anyio.run(files.blocks, agent) == []
+
+
+def test_what_is_being_told_is_not_told_again_under_another_name() -> None:
+    files = DecidedFiles(Presenter(1, "/p", FakeEditor(), lambda: None))
+    files.take(Decided("/p/old/x", "rejected", version("a"), version("b")))
+    files.take(Decided("/p/y", "rejected", version("a"), version("b")))
+    agent: Any = SimpleNamespace(paths=PathMap("it", []))
+    assert len(anyio.run(files.blocks, agent)) == 1
+    files.rename(naming([DirectoryMove("/p/old", "/p/new")]))
+    files.told()
+    assert files.words == ""
+    files.take(Decided("/p/new/x", "restored", version("b"), version("a")))
+    files.rename(naming([DirectoryMove("/p/new", "/p/old")]))
+    assert "- old/x: restored" in anyio.run(files.blocks, agent)[0].text
 
 
 def test_it_is_bounded() -> None:
