@@ -1,11 +1,12 @@
 -- Shows messages to the user: the only module that calls vim.notify. Hidden characters are made visible here.
 local characters = require("acp_nvim.chat.blocks.characters")
+local answer = require("acp_nvim.message.answer")
 local log = require("acp_nvim.log")
 
 local M = {}
 
-local MESSAGE_LINES = 10 -- of one message: commands answer in fewer
-local MESSAGE_BYTES = 1000 -- of one message: half a screen of 80 columns
+local MESSAGE_LINES = 100 -- of one message: two large screens
+local MESSAGE_BYTES = 10000 -- of one message: the same
 local PREFIX = "acp_nvim: "
 local MORE = " … :AcpLog"
 
@@ -13,7 +14,7 @@ local function visible(text)
   return characters.text((text:gsub("%z", "")))
 end
 
----Returns the first lines of a long text, so that it fits above the command line, and logs the whole text.
+---Returns the first lines of a very long text, and logs the whole text.
 local function shortened(text)
   text = visible(text)
   local lines = vim.split(vim.trim(text), "\n", { plain = true })
@@ -43,17 +44,20 @@ end
 
 local GROUPS = { [vim.log.levels.ERROR] = "ErrorMsg", [vim.log.levels.WARN] = "WarningMsg" }
 
----@return boolean Neovim shows the text without a hit-enter prompt, or a UI shows messages itself
-local function fits(text)
-  local lines = vim.split(text, "\n", { plain = true })
-  local is_shown_elsewhere = vim.iter(vim.api.nvim_list_uis()):any(function(ui)
+---@return boolean a UI shows messages itself, in full
+local function is_shown_elsewhere()
+  return vim.iter(vim.api.nvim_list_uis()):any(function(ui)
     return ui.ext_messages
   end)
-  return is_shown_elsewhere
-    or #lines <= math.max(vim.o.cmdheight, 1)
-      and vim.iter(lines):all(function(line)
-        return vim.fn.strdisplaywidth(line) <= vim.v.echospace
-      end)
+end
+
+---@return boolean Neovim shows the text without a hit-enter prompt
+local function fits(text)
+  local lines = vim.split(text, "\n", { plain = true })
+  return #lines <= math.max(vim.o.cmdheight, 1)
+    and vim.iter(lines):all(function(line)
+      return vim.fn.strdisplaywidth(line) <= vim.v.echospace
+    end)
 end
 
 ---Calls `run` with the hit-enter prompt disabled, which would keep the host waiting.
@@ -77,20 +81,30 @@ local function cut(text, width)
   return beginning
 end
 
----Shows a text, which |:messages| keeps in full. A text that does not fit is replaced by a line with its beginning.
+---@return boolean the text was echoed last: no plugin has taken it to show it elsewhere, or to drop it
+local function is_echoed(text)
+  return vim.endswith(vim.trim(vim.api.nvim_exec2("messages", { output = true }).output), vim.trim(text))
+end
+
+---Shows a text in full, which |:messages| keeps as well: in a float, if the command line has no room.
 local function show(text, level)
   vim.schedule(function()
-    text = prefixed(text)
+    local echoed = prefixed(text)
     vim.cmd.redraw() -- below another message it would need more room
-    if fits(text) then
-      return vim.notify(text, level, { title = "acp_nvim" })
+    if fits(echoed) or is_shown_elsewhere() then
+      return vim.notify(echoed, level, { title = "acp_nvim" })
     end
     without_prompt(function()
-      vim.notify(text, level, { title = "acp_nvim" })
-      local hint, room = " … :messages", vim.v.echospace
-      local beginning = cut((text:gsub("\n", " · ")), math.max(room - vim.fn.strdisplaywidth(hint), 0))
+      vim.notify(echoed, level, { title = "acp_nvim" })
+      if not is_echoed(echoed) then
+        return
+      end
       vim.cmd.redraw()
-      vim.api.nvim_echo({ { cut(beginning .. hint, room), GROUPS[level] } }, false, {})
+      if #vim.api.nvim_list_uis() > 0 and not answer.show(text, GROUPS[level]) then
+        local hint, room = " … :messages", vim.v.echospace
+        local beginning = cut((echoed:gsub("\n", " · ")), math.max(room - vim.fn.strdisplaywidth(hint), 0))
+        vim.api.nvim_echo({ { cut(beginning .. hint, room), GROUPS[level] } }, false, {})
+      end
     end)
   end)
 end
@@ -109,7 +123,7 @@ function M.progress(text)
   end)
 end
 
----Answers to commands: a few lines.
+---Answers to commands.
 
 function M.info(text)
   show(shortened(text), vim.log.levels.INFO)

@@ -40,15 +40,77 @@ def test_what_is_typed_meanwhile_goes_on(screen):
 LONG = "the first line says what was done\n" + "the second one is longer than the screen is wide: " + "word " * 12
 
 
+def in_full(editor, text):
+    """Whether all words of a text are on the screen, in this order."""
+    return " ".join(text.split()).replace(" ", "") in "".join("".join(editor.rows()).split())
+
+
+@pytest.mark.parametrize("columns", [40, 80, 200])
 @pytest.mark.parametrize("level", ["info", "warn", "error"])
-@pytest.mark.parametrize("text", [LONG, "one line " * 20, "寬" * 70], ids=["lines", "long", "wide"])
-def test_an_answer_of_several_lines_asks_for_no_key(screen, level, text):
-    editor = screen(columns=80, rows=20)
+@pytest.mark.parametrize("text", [LONG, "one line " * 25, "寬" * 110], ids=["lines", "long", "wide"])
+def test_an_answer_of_several_lines_is_shown_in_full_and_asks_for_no_key(screen, columns, level, text):
+    editor = screen(columns=columns, rows=20)
     editor.command("messages clear")
+    editor.lua('require("acp_nvim.limits").seen_ms = 0')
     editor.lua(f'local text = ... require("acp_nvim.message").{level}(text)', text)
-    editor.wait_for("… :messages")
+    editor.wait_until(lambda: in_full(editor, text), what="the whole text")
     assert editor.api("get_mode") == {"mode": "n", "blocking": False}
     assert "".join(said(editor)) == "acp_nvim: " + text.strip().replace("\n", "")
+    assert not in_full(editor, text + text)
+    editor.type("ihello")
+    editor.wait_until(lambda: not editor.find(" acp_nvim "), what="the answer is gone")
+    assert editor.api("get_current_line") == "hello"
+
+
+def test_an_answer_stays_for_keys_that_were_typed_before_it(screen):
+    editor = screen(columns=80, rows=20)
+    editor.lua('require("acp_nvim.limits").seen_ms = 3600000')
+    editor.lua('require("acp_nvim.message").info(...)', LONG)
+    editor.wait_for("the first line says")
+    editor.type("ihello")
+    editor.wait_for("hello")
+    assert in_full(editor, LONG)
+
+
+def test_answers_that_nobody_has_read_stay_above_the_next_one(screen):
+    editor = screen(columns=80, rows=20)
+    editor.lua('require("acp_nvim.message").info(...)', LONG)
+    editor.lua('require("acp_nvim.message").warn(...)', "second " + LONG)
+    editor.wait_until(lambda: in_full(editor, LONG + " second " + LONG), what="both texts")
+    editor.resize(60, 24)
+    editor.wait_until(lambda: in_full(editor, LONG + " second " + LONG), what="both texts, wrapped anew")
+
+
+def test_an_answer_larger_than_the_screen_says_where_the_rest_is(screen):
+    editor = screen(columns=80, rows=20)
+    editor.lua('require("acp_nvim.message").info(...)', "\n".join(f"line {number}" for number in range(60)))
+    editor.wait_for("acp_nvim … :messages")
+    assert editor.find("line 14")
+    assert not editor.find("line 20")
+    assert "line 59" in "\n".join(said(editor))
+
+
+NOTIFIER = "_G.told = {} vim.notify = function(text) table.insert(_G.told, text) end"
+FILTER = "local before = vim.notify vim.notify = function(text, ...) return before(text, ...) end"
+
+
+def test_a_plugin_that_shows_messages_shows_each_once(screen):
+    editor = screen(columns=80, rows=20)
+    editor.command("messages clear")
+    editor.lua(NOTIFIER)
+    editor.lua('require("acp_nvim.message").info(...)', LONG)
+    editor.wait_until(lambda: editor.lua("return _G.told") == ["acp_nvim: " + LONG.strip()], what="the plugin has it")
+    editor.lua('require("acp_nvim.message").info("the end")')
+    editor.wait_until(lambda: len(editor.lua("return _G.told")) == 2, what="the next one")
+    assert said(editor) == []
+    assert not editor.find("acp_nvim")
+
+
+def test_a_function_that_passes_messages_on_changes_nothing(screen):
+    editor = screen(columns=80, rows=20)
+    editor.lua(FILTER)
+    editor.lua('require("acp_nvim.message").info(...)', LONG)
+    editor.wait_until(lambda: in_full(editor, LONG), what="the whole text")
 
 
 def test_what_a_rejection_has_left_alone_asks_for_no_key(screen):
@@ -62,8 +124,8 @@ def test_what_a_rejection_has_left_alone_asks_for_no_key(screen):
     editor.command("messages clear")
     event = {"type": "judged", "action": "reject", "files": ["a.txt"], "undo_id": "1", "left": left}
     editor.lua('require("acp_nvim.events").apply(...)', [event])
-    editor.wait_for("… :messages")
-    assert editor.find("rejected: 1 file; undo it with :AcpRestore")
+    editor.wait_for("rejected: 1 file; undo it with :AcpRestore")
+    assert editor.find("1 of the agent's own records")
     assert editor.api("get_mode")["blocking"] is False
     told = "\n".join(said(editor))
     assert "left alone, because it is not known" in told

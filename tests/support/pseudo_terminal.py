@@ -113,7 +113,9 @@ class PseudoTerminal:
     def rows(self) -> list[str]:
         """The rows of the screen, without the blanks at their ends."""
         with self._lock:
-            return [row.rstrip() for row in self._terminal.screen.display]
+            screen = self._terminal.screen  # its `display` fails while half of a wide character is left
+            lines = (screen.buffer[row] for row in range(screen.lines))
+            return ["".join(line[column].data for column in range(screen.columns)).rstrip() for line in lines]
 
     def text(self) -> str:
         """The whole screen as text."""

@@ -15,6 +15,7 @@ local FUNCTIONS = {
     -- only buffers of the plugin, which have a 'buftype': Neovim compares them with no file
     "chat/help.lua",
     "chat/windows/frame.lua",
+    "message/answer.lua",
     "chat/windows/pin.lua",
     "chat/windows/splits.lua",
     "forms/editing.lua",
