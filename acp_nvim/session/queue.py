@@ -143,13 +143,15 @@ class PromptQueue:
         self.publish()
 
     def hold(self) -> None:
-        """Hold the waiting prompts until the user sends another one, with a notice."""
+        """Hold the waiting prompts until the user sends them or another one, with a notice."""
         if self._waiting and not self._held:
             self._held = True
-            many = len(self) > 1
-            stay = f"{len(self)} prompts stay in the queue, and are" if many else "1 prompt stays in the queue, and is"
-            words = f"{stay} sent before your next one. When nothing runs, :AcpCancel empties it."
-            self._presenter.notice("info", words)
+            stay, them = (f"{len(self)} prompts stay", "them") if len(self) > 1 else ("1 prompt stays", "it")
+            self._presenter.notice(
+                "info",
+                f"{stay} in the queue. An empty prompt sends {them} now, your next one sends {them} first. "
+                "When nothing runs, :AcpCancel empties the queue.",
+            )
             self.publish()
 
     def give_up(self, held_only: bool = True) -> None:

@@ -42,7 +42,7 @@ class Steering:
         """Send the queued prompt with that number now, or the first one.
 
         If nothing runs, or the agent works by itself, it becomes the next prompt. An agent that takes no prompts while
-        it works gets it after the turn.
+        it works gets it after the turn, also if it was held.
         """
         waiting = self._queue.find(number)
         if waiting is None:
@@ -52,6 +52,7 @@ class Steering:
         if agent is not None and not (agent[0].abilities.steering and self._turns.takes_more):
             never = "takes no prompts while it works" if self._turns.takes_more else "takes no prompt just now"
             self._presenter.notice("info", f"{agent[0].name} {never}: your prompt is sent when it is done.")
+            self._queue.release()
             return
         prompt = self._queue.take_out(waiting)
         if agent is not None:

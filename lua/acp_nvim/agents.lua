@@ -70,6 +70,11 @@ local function is_unconfigured()
   return config.get().default_agent == nil and next(config.get().agents) == nil
 end
 
+---@return boolean the demo agent is what starts, because no other one is installed, configured or chosen
+function M.is_last_resort()
+  return is_unconfigured() and not chosen and #M.found() == 0
+end
+
 ---@return string name of the agent to start when none is named
 function M.default()
   if not is_unconfigured() then

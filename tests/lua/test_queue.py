@@ -41,10 +41,26 @@ def test_what_waits_is_shown_below_the_last_line(editor, key):
     assert {row for row, _ in below(editor, key)} == {1}
     queue(editor, key, "a", "b", "c", "d", "e", held=True)
     words = [line for _, line in below(editor, key)]
-    assert words[0] == "5 prompts wait, until you send another one (:AcpQueue edits)"
+    assert words[0] == "5 prompts are held: <CR> sends them"
     assert words[-1] == " … 2 more"
     queue(editor, key)
     assert below(editor, key) == []
+
+
+def test_an_empty_prompt_sends_what_is_held(editor, key):
+    queue(editor, key, "one")
+    editor.keys("<CR>")
+    assert editor.sent("steer") == []  # it is sent at the end of the turn
+    queue(editor, key, "one", held=True)
+    assert next(line for _, line in below(editor, key)) == "1 prompt is held: <CR> sends it"
+    editor.lua("vim.api.nvim_input('i')")
+    editor.wait_until(lambda: below(editor, key)[0][1] == "1 prompt is held: <C-s> sends it", what="the key's name")
+    editor.keys("<Esc>  <CR>")
+    assert editor.sent("steer") == [{"session": key}]
+    assert editor.sent("prompt") == []
+    editor.keys("itwo<Esc><CR>")
+    assert len(editor.sent("steer")) == 1
+    assert [one["text"] for one in editor.sent("prompt")] == ["two"]
 
 
 def test_the_queue_is_edited_reordered_and_added_to(editor, key):

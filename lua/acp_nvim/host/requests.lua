@@ -1,4 +1,5 @@
 -- Sends messages about a session to the host, and introduces the session to the host first if need be.
+local agents = require("acp_nvim.agents")
 local chat_buffer = require("acp_nvim.chat.buffer")
 local drafts = require("acp_nvim.prompt.drafts")
 local lazy = require("acp_nvim.lazy")
@@ -42,10 +43,15 @@ local function send_session(session, method, agent, more)
   return host.send(method, vim.tbl_extend("force", params, more or {}))
 end
 
+---@return string? agent nil: the demo agent, for want of any other, which the host explains
+local function agent_of(session)
+  local is_fallback = session.agent == "demo" and not session.named and agents.is_last_resort()
+  return not is_fallback and session.agent or nil
+end
+
 ---@return boolean sent
 local function send_open(session)
-  -- without an agent the host explains why it uses the demo agent
-  return send_session(session, "open", (session.named or session.agent ~= "demo") and session.agent or nil)
+  return send_session(session, "open", agent_of(session))
 end
 
 ---Resumes the session in a new host. The chat already shows the conversation.
@@ -97,7 +103,7 @@ function M.begin(session, settings)
   session.additional_directories = settings.additional_directories
   session.recalling = true
   session.host = host.channel()
-  return send_session(session, "resume", session.named and session.agent or nil, settings)
+  return send_session(session, "resume", agent_of(session), settings)
 end
 
 ---@param context? acp.ContextItem[]
@@ -118,6 +124,12 @@ function M.prompt(session, text, context)
   history.add(session, text)
   drafts.changed(session)
   return id
+end
+
+---Sends the prompts that were held in the queue.
+---@return boolean sent false when no host runs
+function M.release(session)
+  return introduce(session, true) and host.send("steer", { session = session.key })
 end
 
 ---Sends a message about a session that has no function of its own here.

@@ -76,6 +76,7 @@ local function watch(session, buffer)
     end,
     ModeChanged = function(bufnr)
       show_placeholder(session, bufnr)
+      queue.show(session) -- names the key that sends in this mode
       winbar.update(session)
     end,
     BufModifiedSet = function(bufnr)
@@ -147,12 +148,15 @@ end
 ---@type table<integer, true> buffers whose mentions are being resolved
 local sending = {}
 
+---Sends the text of the prompt; an empty prompt sends what is held in the queue.
 ---@param done? fun(id: integer) called with the id of the prompt once it has been sent
 function M.send(session, done)
   local bufnr = session.prompt_bufnr --[[@as integer]]
   local text = text_of(bufnr)
-  if vim.trim(text) == "" or sending[bufnr] then
+  if sending[bufnr] then
     return
+  elseif vim.trim(text) == "" then
+    return session.queue and session.queue.held and requests.release(session)
   end
   if vim.fn.pumvisible() == 1 then
     vim.fn.complete(vim.fn.col("."), {}) -- the menu would stay open over an empty prompt

@@ -1,6 +1,8 @@
 -- Prompts that no agent has received yet: shows the host's queue below the prompt, and keeps the prompts that the host
 -- has not accepted.
 
+local hints = require("acp_nvim.prompt.hints")
+
 local M = {}
 
 local api = vim.api
@@ -139,9 +141,12 @@ end
 
 local function title(session)
   local count = #session.queue.prompts
-  local words = count == 1 and "1 prompt waits" or ("%d prompts wait"):format(count)
-  local held = session.queue.held and ", until you send another one" or ""
-  return ("%s%s (:AcpQueue edits)"):format(words, held)
+  if session.queue.held then
+    local key = hints.send(hints.is_typing(session.prompt_bufnr))
+    return count == 1 and ("1 prompt is held: %s sends it"):format(key)
+      or ("%d prompts are held: %s sends them"):format(count, key)
+  end
+  return (count == 1 and "1 prompt waits" or ("%d prompts wait"):format(count)) .. " (:AcpQueue edits)"
 end
 
 ---@return table[] virtual lines

@@ -211,7 +211,7 @@ async def test_a_start_that_is_stopped_keeps_the_prompts_for_the_next_one(host: 
     await host.until_received("initialize")
     host.stop()
     await host.until_state("stopped")
-    stay = "1 prompt stays in the queue, and is" if len(prompts) == 1 else "2 prompts stay in the queue, and are"
+    stay = "1 prompt stays in the queue. " if len(prompts) == 1 else "2 prompts stay in the queue. "
     [told, cancelled] = host.notices()
     assert cancelled == "The start was cancelled."
     assert told.startswith(f"{stay} sent before your next one.")
@@ -296,7 +296,10 @@ async def cancelled_with_a_queue(host: Host) -> None:
 
 async def test_what_was_queued_stays_until_the_next_prompt_and_goes_out_before_it(host: Host) -> None:
     await cancelled_with_a_queue(host)
-    stay = "2 prompts stay in the queue, and are sent before your next one. When nothing runs, :AcpCancel empties it."
+    stay = (
+        "2 prompts stay in the queue. An empty prompt sends them now, your next one sends them first. "
+        "When nothing runs, :AcpCancel empties the queue."
+    )
     assert host.notices() == [stay, "Stopped: cancelled"]
     assert host.status().queue == 2
     host.app.sessions[1].peer.notify("all/said", {})
@@ -338,7 +341,7 @@ async def test_stopping_the_agent_keeps_the_queue_too(host: Host) -> None:
     host.stop()
     host.stop()
     assert host.status().queue == 1
-    assert host.notices()[0].startswith("1 prompt stays in the queue, and is sent before your next one.")
+    assert host.notices()[0].startswith("1 prompt stays in the queue. An empty prompt sends it now")
     host.prompt("two")
     await host.until("all answers", lambda: host.text() == "<hang><one><two>")
 
