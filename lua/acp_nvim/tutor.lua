@@ -1,5 +1,6 @@
 -- Implements :AcpTutor: a walk through the plugin with the demo agent, in a temporary copy of the sample project.
 local client = require("acp_nvim.host.client")
+local comment_rows = require("acp_nvim.review.comment_rows")
 local config = require("acp_nvim.config")
 local decoration = require("acp_nvim.chat.transcript.decoration")
 local file_buffer = require("acp_nvim.windows.file_buffer")
@@ -40,6 +41,8 @@ local TAIL = {
 ---@field events table<string, integer>
 ---@field most integer
 ---@field least integer
+---@field ticks integer of the copy's buffers when the step began
+---@field note? string what to do after a wrong turn
 ---@field timer uv.uv_timer_t
 
 ---@type acp.Tutor?
@@ -95,14 +98,34 @@ local function highlights_of(lines)
   return found
 end
 
----Marks the steps that are done, and brings the current one to the top of the window.
-local function show_step(tutor)
+---@return table[] virtual lines
+local function note_rows(tutor)
+  local width = api.nvim_win_is_valid(tutor.win) and api.nvim_win_get_width(tutor.win) or vim.o.columns
+  return vim.tbl_map(function(row)
+    return { { row, "WarningMsg" } }
+  end, comment_rows.wrapped(tutor.note, width))
+end
+
+---Marks the steps that are done and the current one, and shows below its title what to do after a wrong turn.
+local function mark_steps(tutor)
   api.nvim_buf_clear_namespace(tutor.bufnr, NAMESPACE, 0, -1)
   for number = 1, tutor.step do
     local is_done = number < tutor.step
     local mark = is_done and { " ✓", "AcpStatusCompleted" } or { " ◀", "AcpStatusInProgress" }
-    api.nvim_buf_set_extmark(tutor.bufnr, NAMESPACE, tutor.rows[number] - 1, 0, { virt_text = { mark } })
+    local note = not is_done and tutor.note and note_rows(tutor) or nil
+    api.nvim_buf_set_extmark(
+      tutor.bufnr,
+      NAMESPACE,
+      tutor.rows[number] - 1,
+      0,
+      { virt_text = { mark }, virt_lines = note }
+    )
   end
+end
+
+---Marks the steps, and brings the current one to the top of the window.
+local function show_step(tutor)
+  mark_steps(tutor)
   if api.nvim_win_is_valid(tutor.win) and api.nvim_win_get_buf(tutor.win) == tutor.bufnr then
     api.nvim_win_call(tutor.win, function()
       vim.fn.winrestview({ topline = tutor.step == 1 and 1 or tutor.rows[tutor.step], lnum = tutor.rows[tutor.step] })
@@ -119,6 +142,31 @@ local function size_of_review(directory)
   return size
 end
 
+---@return integer of all changes in the copy's buffers
+local function ticks(directory)
+  local sum = 0
+  for _, bufnr in ipairs(api.nvim_list_bufs()) do
+    local is_of_copy = vim.startswith(api.nvim_buf_get_name(bufnr), directory .. "/")
+    sum = sum + (is_of_copy and api.nvim_buf_get_changedtick(bufnr) or 0)
+  end
+  return sum
+end
+
+---@return string? what to do where the user sees another project's file in the tutor's tab page
+local function elsewhere(tutor)
+  local bufnr = api.nvim_get_current_buf()
+  local name = api.nvim_buf_get_name(bufnr)
+  if
+    api.nvim_win_get_tabpage(tutor.win) ~= api.nvim_get_current_tabpage()
+    or vim.bo[bufnr].buftype ~= ""
+    or name == ""
+    or vim.startswith(name, tutor.directory .. "/")
+  then
+    return nil
+  end
+  return ("%s is not of the tutor: CTRL-O leads back, or `:edit %s`."):format(vim.fs.basename(name), CODE)
+end
+
 ---@return boolean the code is as it was in the beginning
 local function is_original(tutor)
   local bufnr = lookup.find(vim.fs.joinpath(tutor.directory, CODE))
@@ -128,16 +176,19 @@ end
 ---@return acp.TutorState
 local function state_of(tutor)
   local current, size = sessions.current_owner(), size_of_review(tutor.directory)
+  local status = require("acp_nvim").status(tutor.session.key)
   tutor.most, tutor.least = math.max(tutor.most, size), math.min(tutor.least, size)
   return {
     events = tutor.events,
-    status = require("acp_nvim").status(tutor.session.key),
+    status = status,
     session = current and current.cwd == tutor.directory and current.key or tutor.session.key,
     first = tutor.session.key,
     size = size,
     most = tutor.most,
     least = tutor.least,
     is_original = is_original(tutor),
+    edits = ticks(tutor.directory) - tutor.ticks,
+    works = not vim.list_contains({ "idle", "stopped", "failed" }, status.state),
   }
 end
 
@@ -150,7 +201,14 @@ local function look()
   local state = state_of(open)
   if step.is_done(state) then
     open.step, open.events, open.most, open.least = open.step + 1, {}, state.size, state.size
-    show_step(open)
+    open.ticks, open.note = ticks(open.directory), nil
+    return show_step(open)
+  end
+  local note = elsewhere(open) or step.wrong and step.wrong(state)
+  note = note and with_keys(note) or nil
+  if note ~= open.note then
+    open.note = note
+    mark_steps(open)
   end
 end
 
@@ -252,6 +310,7 @@ function M.open()
     events = {},
     most = 0,
     least = 0,
+    ticks = ticks(directory),
     timer = assert(uv.new_timer()),
   }
   keymaps.map_key(bufnr, "n", "q", leave, "end the tutor")

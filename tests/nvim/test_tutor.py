@@ -82,7 +82,11 @@ def test_its_steps_are_walked_with_the_keys_that_it_names(tutor: Tutor) -> None:
     tutor.shown("Part 1 of 5")
     tutor.type("/markdown" + SEND)
     tutor.done()
-    tutor.type(ESCAPE + "\x03")
+    tutor.type(ESCAPE)
+    nvim.wait_until("vim.api.nvim_get_mode().mode == 'n'", what="Normal mode")  # both at once would be another key
+    tutor.type("\x03")
+    tutor.shown("1 prompt is held: <CR> sends it")
+    tutor.type("\r")
     tutor.done()
     for mode in ("Accept edits", "Plan"):
         tutor.type("\x07m")
@@ -134,6 +138,38 @@ def leave(tutor: Tutor, directory: str) -> None:
     assert nvim.lua("return #require('acp_nvim.sessions').all()") == 0
     assert [one.name for one in nvim.project.iterdir()] == ["mine.py"]
     assert nvim.lua("return vim.fn.bufnr('greeting.py')") == -1
+
+
+def test_a_wrong_turn_is_noticed_and_the_way_back_is_said(tutor: Tutor) -> None:
+    nvim = tutor.nvim
+    tutor.type("iWhat is wrong?" + SEND)
+    tutor.done()
+    tutor.shown("? <Esc><C-w>k: a allows, r rejects")
+    answer(tutor, "r")
+    tutor.shown("┃ $ wc -l")
+    tutor.type("r")
+    tutor.shown("The agent asks nothing any more: send `What is wrong?` again.")
+    tutor.type("iiWhat is wrong?" + SEND)
+    answer(tutor, "a")
+    tutor.done()
+    tutor.shown("wc -l")
+    tutor.type("r")
+    tutor.done()
+    tutor.type("i/edits" + SEND)
+    answer(tutor, "a")
+    tutor.done()
+    tutor.shown("demo idle")
+    nvim.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('greeting.py'))")
+    tutor.type(f":edit {nvim.project}/mine.py\r")
+    tutor.shown("mine.py is not of the tutor")
+    tutor.type("\x0f")
+    nvim.wait_until(lambda: not nvim.find("is not of the tutor"), what="the note to be gone")
+    tutor.type(":AcpReview next\r")
+    tutor.shown("/3")
+    tutor.type("ghk")
+    tutor.shown("That has kept it: reject another one")
+    tutor.type(":AcpReview! keepall\r")
+    tutor.shown("Nothing is left to review: send `/edits`")
 
 
 def test_it_is_ended_at_any_step_and_begins_anew(tutor: Tutor) -> None:

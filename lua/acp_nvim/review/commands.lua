@@ -48,7 +48,7 @@ end
 
 local function go(backwards)
   return with_files(function()
-    local all = files.to_review()
+    local all = open.in_order()
     if files.of_buffer(vim.api.nvim_get_current_buf()) then
       open.step(backwards)
     else

@@ -21,7 +21,7 @@ end
 ---@param text string
 ---@param width integer columns
 ---@return string[]
-local function wrapped(text, width)
+function M.wrapped(text, width)
   local rows, row = {}, ""
   for blanks, word in text:gmatch("(%s*)(%S+)") do
     if row ~= "" and api.nvim_strwidth(row .. blanks .. word) > width then
@@ -45,7 +45,7 @@ end
 ---@return string[] rows at least one
 function M.of(text, bufnr)
   local width = width_of(bufnr)
-  local rows = wrapped(vim.fn.printf("%.*S", (MOST_ROWS + 1) * width, text), width)
+  local rows = M.wrapped(vim.fn.printf("%.*S", (MOST_ROWS + 1) * width, text), width)
   if #rows > MOST_ROWS then
     rows = vim.list_slice(rows, 1, MOST_ROWS)
     rows[MOST_ROWS] = rows[MOST_ROWS] .. "…"

@@ -1,5 +1,7 @@
 -- Opens files under review at their hunks, and jumps from file to file. The text of a deleted file is shown read-only.
+local lazy = require("acp_nvim.lazy")
 local actions = require("acp_nvim.review.actions")
+local chat_windows = lazy("acp_nvim.chat.windows")
 local entry = require("acp_nvim.review.entry")
 local file_buffer = require("acp_nvim.windows.file_buffer")
 local files = require("acp_nvim.review.files")
@@ -9,6 +11,7 @@ local lookup = require("acp_nvim.buffers.lookup")
 local message = require("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
 local names = require("acp_nvim.names")
+local sessions = require("acp_nvim.sessions")
 local shadow = require("acp_nvim.hunks.shadow")
 local switch = require("acp_nvim.windows.switch")
 local typed_ahead = require("acp_nvim.windows.typed_ahead")
@@ -64,10 +67,24 @@ function M.file(path)
   end
 end
 
+---@return acp.Review[] in the order in which they are gone through: first those of the chat in sight
+function M.in_order()
+  local seen, first, others = chat_windows.seen(), {}, {}
+  local owner = sessions.owner(seen)
+  for _, review in ipairs(files.to_review()) do
+    local is_its = owner ~= nil
+      and vim.iter(review.sessions or {}):any(function(key)
+        return sessions.owner(sessions.get(key)) == owner
+      end)
+    table.insert(is_its and first or others, review)
+  end
+  return vim.list_extend(first, others)
+end
+
 ---@return string? path of the next file that has or may have hunks, in a circle
 ---@return boolean wraps
 local function file_after(path, backwards)
-  local all = files.to_review()
+  local all = M.in_order()
   local at = -1
   for index, review in ipairs(all) do
     at = review.path == path and index - 1 or at

@@ -10,11 +10,14 @@
 ---@field most integer the most since the step began
 ---@field least integer the least since the step began
 ---@field is_original boolean the code is as it was in the beginning
+---@field edits integer how often the files were changed since the step began
+---@field works boolean a turn runs
 
 ---@class acp.TutorStep
 ---@field title string
 ---@field text string[] paragraphs; `{name}` stands for the key of an option
 ---@field is_done fun(state: acp.TutorState): boolean
+---@field wrong? fun(state: acp.TutorState): string? what to do, in place of the text, after a wrong turn
 
 ---@param event string
 ---@return fun(state: acp.TutorState): boolean
@@ -22,6 +25,23 @@ local function after(event)
   return function(state)
     return (state.events[event] or 0) > 0
   end
+end
+
+---@param words string
+---@return fun(state: acp.TutorState): string?
+local function unless_working(words)
+  return function(state)
+    return not state.works and words or nil
+  end
+end
+
+local ASK_AGAIN = "The agent asks nothing any more: send `What is wrong?` again."
+local EDIT_AGAIN = "Nothing is left to review: send `/edits`, and allow it with `{allow_once}`."
+
+---@param state acp.TutorState
+---@return string?
+local function without_changes(state)
+  return state.size == 0 and not state.works and EDIT_AGAIN or nil
 end
 
 ---@type acp.TutorStep[]
@@ -39,12 +59,16 @@ return {
       "The agent reads the code and asks before it changes it. What it wants to change is already shown in the code, below this text.",
       "The line above the prompt says how to answer: `<Esc><C-w>k` leads to the chat, `{allow_once}` allows.",
     },
-    is_done = after("AcpPermissionDone"),
+    is_done = function(state)
+      return state.size > 0
+    end,
+    wrong = unless_working(ASK_AGAIN),
   },
   {
     title = "Reject a command",
     text = { "Next it wants to run a command. `{reject_once}` rejects it; the agent is told, and goes on." },
     is_done = after("AcpTurnEnd"),
+    wrong = unless_working(ASK_AGAIN),
   },
   {
     title = "Use a command of the agent",
@@ -59,7 +83,11 @@ return {
       "The changes are marked in the code. `:AcpReview next` goes to the first one; `{review_next}` and `{review_previous}` go from one to the other. `{review_reject}` rejects the one at the cursor.",
     },
     is_done = function(state)
-      return state.size < state.most
+      return state.size < state.most and state.edits > 0
+    end,
+    wrong = function(state)
+      local kept = state.size < state.most and "That has kept it: reject another one with `{review_reject}`." or nil
+      return without_changes(state) or kept
     end,
   },
   {
@@ -68,6 +96,7 @@ return {
     is_done = function(state)
       return state.size > state.least
     end,
+    wrong = without_changes,
   },
   {
     title = "Keep the rest",
@@ -86,11 +115,19 @@ return {
     is_done = function(state)
       return state.status.queue > 0
     end,
+    wrong = function(state)
+      local again = "The agent was done before that: send `/slow` again, and then `/markdown` at once."
+      return after("AcpTurnEnd")(state) and not state.works and again or nil
+    end,
   },
   {
     title = "Cancel",
-    text = { "`<Esc>{cancel}` cancels the turn. Then the prompt that waits is sent." },
-    is_done = after("AcpTurnEnd"),
+    text = {
+      "`<Esc>{cancel}` cancels the turn. The prompt that waits is held then: `{send}` in the empty prompt sends it.",
+    },
+    is_done = function(state)
+      return after("AcpTurnEnd")(state) and state.status.queue == 0
+    end,
   },
   {
     title = "Choose a mode",
