@@ -259,10 +259,10 @@ class App:
         session.changes.prepare()
         for prompt in session.queue.restore():
             session.tasks.spawn(prompt.read)
-        if agent == DEMO and wanted.agent is None:
+        if agent == DEMO and wanted.agent is None:  # the editor has found no other one
             session.presenter.notice(
                 "info",
-                "No agent is configured, so this is the bundled demo agent: it has no model. "
+                "No agent is installed or configured, so this is the bundled demo agent: it has no model. "
                 "To work with a real one see :help acp_nvim-agents.",
             )
         return session

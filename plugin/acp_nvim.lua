@@ -100,7 +100,7 @@ command("AcpStop", body("stop"), { desc = "Stop the agent of this session" })
 command("AcpTutor", body("open", "acp_nvim.tutor"), { desc = "Learn acp_nvim in five minutes, with a demo agent" })
 command("AcpLog", body("log"), { desc = "Open the log" })
 command("AcpBuild", function()
-  require("acp_nvim.host.building").command()
+  require("acp_nvim.commands").build()
 end, { desc = "Build the Python environment of the host" })
 command("AcpFollow", body("follow"), { nargs = "?", complete = follow_words, desc = "Follow the agent" })
 command("AcpReview", body("review", "acp_nvim.review.commands"), {

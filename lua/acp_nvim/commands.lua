@@ -1,10 +1,12 @@
 -- The functions behind the user commands.
 local lazy = require("acp_nvim.lazy")
 local agents = require("acp_nvim.agents")
+local building = require("acp_nvim.host.building")
 local cancelling = lazy("acp_nvim.chat.cancelling")
 local client = require("acp_nvim.host.client")
 local completion = require("acp_nvim.prompt.completion")
 local context = lazy("acp_nvim.prompt.context")
+local host = require("acp_nvim.host")
 local follow = lazy("acp_nvim.follow")
 local images = lazy("acp_nvim.prompt.images")
 local log = require("acp_nvim.log")
@@ -15,6 +17,7 @@ local requests = require("acp_nvim.host.requests")
 local session_arguments = require("acp_nvim.sessions.arguments")
 local sessions = require("acp_nvim.sessions")
 local switch = lazy("acp_nvim.windows.switch")
+local winbar = require("acp_nvim.chat.winbar")
 local windows = require("acp_nvim.chat.windows")
 
 local M = {}
@@ -101,6 +104,30 @@ function M.prompt(args)
       vim.cmd("startinsert!")
     end
   end)
+end
+
+---@return acp.Session[] those that could not start without a Python environment
+local function without_host()
+  return vim.tbl_filter(function(session)
+    return session.status.state == "failed" and session.host ~= nil and not host.was_started(session.host)
+  end, sessions.all())
+end
+
+---Implements :AcpBuild. The chats that wait for it go on.
+function M.build()
+  local waiting = without_host()
+  local is_begun = building.begin(function(problem)
+    for _, session in ipairs(waiting) do
+      session.status.state, session.status.activity = "failed", nil -- until the host says more
+      if problem or not requests.open(session, true) then
+        winbar.update(session)
+      end
+    end
+  end)
+  for _, session in ipairs(is_begun and waiting or {}) do
+    session.status.state = "starting"
+    winbar.update(session)
+  end
 end
 
 function M.paste()

@@ -63,6 +63,34 @@ function M.select(items, opts, on_choice)
   end, on_choice)
 end
 
+---@return boolean no plugin shows lists
+local function has_own_lists()
+  return vim.endswith(debug.getinfo(vim.ui.select, "S").source, "/vim/ui.lua")
+end
+
+---Asks a question that is answered with yes or no: below the screen by one key, or by the plugin that shows lists.
+---@param opts { prompt: string, kind?: string, yes: string, no: string, is_careful?: boolean } what the answers do;
+---`is_careful`: a plugin's list begins with `no`
+---@param on_answer fun(is_yes: boolean?) nil when the user cancels
+function M.confirm(opts, on_answer)
+  local function ask(answer)
+    if has_own_lists() then
+      local labels = {}
+      for index, key in ipairs({ "Yes", "No" }) do
+        local does = index == 1 and opts.yes or opts.no
+        labels[index] = does == key and "&" .. key or ("&%s: %s"):format(key, does:gsub("&", ""))
+      end
+      local given = vim.fn.confirm(characters.text(opts.prompt), table.concat(labels, "\n"), 0, "Question")
+      return answer(({ true, false })[given])
+    end
+    local items = opts.is_careful and { opts.no, opts.yes } or { opts.yes, opts.no }
+    vim.ui.select(items, { prompt = characters.text(opts.prompt), kind = opts.kind }, function(item)
+      answer(item and item == opts.yes)
+    end)
+  end
+  open(ask, on_answer)
+end
+
 ---Lets the user enter a line, as |vim.ui.input()| does.
 ---@param opts { prompt: string, default?: string }
 ---@param on_line fun(line: string?) nil when the user cancels

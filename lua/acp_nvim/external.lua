@@ -134,8 +134,8 @@ function M.open(address, shown)
     return report(address, problem or M.start(address))
   end
   local prompt = ("Open this with the system's program?\n  %s\n%s"):format(reveal.line(address), reveal.line(why))
-  dialog.select({ NO, YES }, { prompt = prompt, kind = "acp_open" }, function(choice)
-    if choice == YES then
+  dialog.confirm({ prompt = prompt, kind = "acp_open", yes = YES, no = NO, is_careful = true }, function(is_yes)
+    if is_yes then
       report(address, M.start(address))
     end
   end)

@@ -151,6 +151,25 @@ def test_the_demo_can_be_chosen(editor, programs):
     assert editor.session(1, "agent") == "demo"
 
 
+@pytest.mark.parametrize(
+    ("installed", "options", "named"),
+    [
+        ([], {}, None),  # the host says that there is no other one
+        (["gemini"], {"default_agent": "demo"}, "demo"),
+        ([], {"default_agent": "demo"}, "demo"),
+        ([], {"agents": {"demo": {"env": {"A": "b"}}}}, "demo"),
+        (["gemini"], {}, "gemini"),
+    ],
+)
+@pytest.mark.parametrize("way", ["AcpChat", "AcpChat ++worktree=a"])
+def test_nobody_is_told_that_there_is_no_agent_who_has_one(editor, programs, installed, options, named, way):
+    programs(*installed)
+    configure(editor, **options)
+    editor.command(way)
+    [sent] = editor.sent("open") + editor.sent("resume")
+    assert sent.get("agent") == named
+
+
 def test_without_a_screen_nobody_is_asked(editor, programs):
     programs("goose", "gemini")
     editor.lua(CHOOSE + "_G.headless = true", 2)

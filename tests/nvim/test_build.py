@@ -57,7 +57,7 @@ def test_the_chat_is_open_meanwhile_and_what_is_sent_goes_out(start, tmp_path):
     nvim = start(gate=True)
     nvim.type(":AcpChat demo\r")
     nvim.wait_for(QUESTION)
-    nvim.type("1\r")
+    nvim.type("y")
     nvim.wait_for("one step")
     nvim.type("i/markdown\x1b\r")
     nvim.wait_for("1 queued")
@@ -73,7 +73,7 @@ def test_who_declines_can_build_later(start, plugin):
     nvim = start()
     nvim.type(":AcpPrompt /markdown\r")
     nvim.wait_for(QUESTION)
-    nvim.type("2\r")
+    nvim.type("n")
     nvim.wait_until(lambda: "Type :AcpBuild" in nvim.chat_text(), what="the advice in the chat")
     assert not (plugin / ".venv").exists()
     nvim.type(":AcpBuild\r")
@@ -86,11 +86,36 @@ def test_who_declines_can_build_later(start, plugin):
     assert "started again" not in nvim.chat_text()
 
 
+def test_a_chat_that_could_not_start_goes_on_after_the_build(start, tmp_path):
+    nvim = start(gate=True)
+    nvim.type(":AcpChat demo\r")
+    nvim.wait_for(QUESTION)
+    nvim.type("n")
+    nvim.wait_for("demo failed")
+    nvim.type(":AcpBuild\r")
+    nvim.wait_for("one step")
+    assert "demo one step" in nvim.rows()[0]
+    assert not nvim.find("failed")
+    open_gate(tmp_path)
+    nvim.wait_for("demo idle")
+
+
+def test_a_chat_that_could_not_start_says_so_again_when_the_build_fails(start):
+    nvim = start(fails="no network.")
+    nvim.type(":AcpChat demo\r")
+    nvim.wait_for(QUESTION)
+    nvim.type("n")
+    nvim.wait_for("demo failed")
+    nvim.type(":AcpBuild\r")
+    nvim.wait_until(lambda: any("no network." in text for text in nvim.messages()), what="why")
+    nvim.wait_for("demo failed")
+
+
 def test_a_command_without_a_chat_tells_that_it_cannot_go_on(start):
     nvim = start()
     nvim.type(":AcpReview\r")
     nvim.wait_for(QUESTION)
-    nvim.type("q")
+    nvim.type("\x1b")
     nvim.wait_for("no Python for the host")
 
 
@@ -110,7 +135,7 @@ def test_a_failure_is_told_and_the_prompt_is_back(start):
     nvim.type(":AcpChat demo\r")
     nvim.wait_for(QUESTION)
     nvim.lua("require('acp_nvim').prompt('hello')")
-    nvim.type("1\r")
+    nvim.type("y")
     nvim.wait_until(lambda: "Then type :AcpBuild" in nvim.chat_text(), what="the failure in the chat")
     assert (
         "the Python environment was not built: the package index could not be reached. Check the network."
@@ -119,14 +144,14 @@ def test_a_failure_is_told_and_the_prompt_is_back(start):
     assert nvim.buffer_text() == "hello"
     nvim.type(":AcpChat\r")
     nvim.wait_for(QUESTION)
-    nvim.type("q")
+    nvim.type("\x1b")
 
 
 def test_leaving_ends_the_build_and_keeps_the_prompt(start, tmp_path):
     nvim = start(gate=True)
     nvim.type(":AcpChat demo\r")
     nvim.wait_for(QUESTION)
-    nvim.type("1\r")
+    nvim.type("y")
     nvim.wait_for("one step")
     nvim.type("ito be kept\x1b\r")
     nvim.wait_for("1 queued")
@@ -144,7 +169,7 @@ def test_after_an_update_it_asks_once_and_the_old_environment_will_do(start, plu
     nvim = start(fails="no network.")
     nvim.type(":AcpChat demo\r")
     nvim.wait_for("other Python packages than before")
-    nvim.type("1\r")
+    nvim.type("y")
     nvim.wait_until(nvim.host, what="the host with the old environment")
     assert any("the Python environment was not built: no network." in text for text in nvim.messages())
     nvim.command("checkhealth acp_nvim")

@@ -76,12 +76,12 @@ function M.offer(why, on_end)
   unanswered = on_built
   vim.schedule(function() -- when the windows of the command are open
     local prompt = ("%s, into %s/.venv?"):format(WHY[why], names.below_home(environment.root()))
-    dialog.select({ YES, NO }, { prompt = prompt }, function(choice)
+    dialog.confirm({ prompt = prompt, yes = YES, no = NO }, function(is_yes)
       if unanswered ~= on_built then
         return
       end
       unanswered = nil
-      if choice == YES then
+      if is_yes then
         build(on_built)
       else
         on_end(false)
@@ -90,10 +90,13 @@ function M.offer(why, on_end)
   end)
 end
 
----Implements :AcpBuild.
-function M.command()
+---Builds the environment because the user has said so.
+---@param on_end fun(problem: string?)
+---@return boolean begun false: it is being built already
+function M.begin(on_end)
   if listeners then
-    return message.info("the Python environment is being built")
+    message.info("the Python environment is being built")
+    return false
   end
   build(function(problem)
     if problem then
@@ -101,7 +104,9 @@ function M.command()
     else
       message.info("the Python environment is ready")
     end
+    on_end(problem)
   end)
+  return true
 end
 
 return M

@@ -26,9 +26,9 @@ end
 local function forget(cwd, rule)
   local yes = "Forget it: requests like that are asked again"
   local prompt = ("Forget %s?"):format(Lines.one_line(rule.words))
-  dialog.select({ yes, "Cancel" }, { prompt = prompt, kind = "acp_permission_forget" }, function(choice)
+  dialog.confirm({ prompt = prompt, kind = "acp_permission_forget", yes = yes, no = "Cancel" }, function(is_yes)
     vim.cmd.redraw() -- a message below the list would ask for a key
-    if choice == yes then
+    if is_yes then
       asked = { cwd = cwd, forgotten = rule.id }
       host.send("permission_forget", { cwd = cwd, id = rule.id })
     end

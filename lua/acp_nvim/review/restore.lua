@@ -179,9 +179,9 @@ local function confirm(asked, event)
     or ""
   local prompt = ("Restore %s?%s"):format(entry.plural(#files, "file"), warning)
   vim.cmd.redraw()
-  dialog.select({ yes, "Cancel" }, { prompt = prompt, kind = "acp_restore" }, function(choice)
+  dialog.confirm({ prompt = prompt, kind = "acp_restore", yes = yes, no = "Cancel" }, function(is_yes)
     close()
-    if choice == yes then
+    if is_yes then
       restore(asked.cwd, asked.id, asked.force)
     end
   end)

@@ -18,7 +18,7 @@ local RULES = {
   ["vim.fn.inputsecret"] = { only = "dialog.lua", why = ASKS },
   ["vim.fn.inputlist"] = { why = ASKS },
   ["vim.fn.inputdialog"] = { why = ASKS },
-  ["vim.fn.confirm"] = { why = ASKS },
+  ["vim.fn.confirm"] = { only = "dialog.lua", why = ASKS },
   ["vim.fn.getchar"] = { why = ASKS },
   ["vim.fn.getcharstr"] = { why = ASKS },
   ["vim.wait"] = { why = "the editor never waits" },
