@@ -71,6 +71,11 @@ local function agents(lead)
 end
 
 ---@return string[]
+local function agents_only(lead)
+  return require("acp_nvim.commands").complete_agent(lead, true)
+end
+
+---@return string[]
 local function asked_agents(lead)
   return require("acp_nvim.commands").complete_sessions(lead)
 end
@@ -87,6 +92,11 @@ end
 
 local command = vim.api.nvim_create_user_command
 command("AcpChat", body("chat"), { nargs = "*", bang = true, complete = agents, desc = "Open the chat with an agent" })
+command("AcpContinue", body("continue"), {
+  nargs = "?",
+  complete = agents_only,
+  desc = "Continue the conversation used last in this directory",
+})
 command("AcpToggle", body("toggle"), { nargs = "?", complete = agents, desc = "Close the chat, or open it" })
 command("AcpPrompt", body("prompt"), { nargs = "*", range = true, desc = "Prompt the agent, a range is context" })
 command("AcpPaste", body("paste"), { desc = "Attach the image in the clipboard to the prompt" })
@@ -210,6 +220,7 @@ end
 
 local map = vim.keymap.set
 map("n", "<Plug>(AcpChat)", "<Cmd>AcpChat<CR>", { desc = "Open the chat with an agent" })
+map("n", "<Plug>(AcpContinue)", "<Cmd>AcpContinue<CR>", { desc = "Continue the conversation used last" })
 map("n", "<Plug>(AcpToggle)", "<Cmd>AcpToggle<CR>", { desc = "Close the chat, or open it" })
 map("n", "<Plug>(AcpPrompt)", "<Cmd>AcpPrompt<CR>", { desc = "Prompt the agent" })
 map("x", "<Plug>(AcpPrompt)", ":AcpPrompt<CR>", { silent = true, desc = "Prompt the agent about the selection" })

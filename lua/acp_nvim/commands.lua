@@ -8,6 +8,7 @@ local completion = require("acp_nvim.prompt.completion")
 local context = lazy("acp_nvim.prompt.context")
 local host = require("acp_nvim.host")
 local follow = lazy("acp_nvim.follow")
+local last = lazy("acp_nvim.sessions.last")
 local images = lazy("acp_nvim.prompt.images")
 local log = require("acp_nvim.log")
 local names = require("acp_nvim.names")
@@ -22,7 +23,13 @@ local windows = require("acp_nvim.chat.windows")
 
 local M = {}
 
-function M.complete_agent(lead)
+---@param is_only? boolean nothing but their names
+function M.complete_agent(lead, is_only)
+  if is_only then
+    return vim.tbl_filter(function(name)
+      return vim.startswith(name, lead)
+    end, agents.names())
+  end
   return session_arguments.complete_chat(lead, agents.names())
 end
 
@@ -31,9 +38,11 @@ function M.complete_sessions(lead)
 end
 
 function M.chat(args)
-  local agent, beginning, problem = session_arguments.chat(args.fargs)
+  local agent, beginning, problem, is_last = session_arguments.chat(args.fargs)
   if problem then
     return message.error(problem)
+  elseif is_last then
+    return M.continue({ args = agent or "" })
   elseif beginning then
     client.begin(agent, vim.fn.getcwd(), beginning)
     return
@@ -45,6 +54,18 @@ function M.chat(args)
   client.with_agent(args.bang, function(chosen)
     client.chat(chosen, args.bang)
   end)
+end
+
+---Implements :AcpContinue.
+---@param args { args: string }
+function M.continue(args)
+  local agent = args.args ~= "" and args.args or nil
+  local problem = agent and agents.problem(agent)
+  if problem then
+    return message.error(problem)
+  end
+  local session = windows.seen()
+  last.continue(agent, session and session.is_new and session or nil)
 end
 
 function M.toggle(args)

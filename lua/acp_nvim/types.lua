@@ -86,6 +86,7 @@
 ---@field key integer
 ---@field agent? string
 ---@field named? boolean the user chose the agent
+---@field is_new? boolean it begins without a conversation, and nothing was sent from it yet
 ---@field cwd string
 ---@field open_turn? { background: boolean } the turn that runs, or work in the background that is shown as one
 ---@field bufnr? integer

@@ -236,6 +236,7 @@ stopped. Only when all sessions can be resumed: the next prompt starts the agent
   key("session_actions", "gs", "Chat: choose an action for this session: continue, fork, rename, close, delete."),
   key("cancel", "<C-c>", "Chat and prompt, normal mode: cancel the turn."),
   key("cancel_block", "gc", "Chat, on a tool call or the output of a command: cancel only that, where the agent can."),
+  key("continue_last", "g.", "Chat and prompt, normal mode: continue the conversation used last in this directory."),
   key("sign_in", "gl", "Chat and prompt, normal mode: sign in to the agent."),
   key("help", "g?", "Chat, prompt and form: show the keys."),
   key("mode_next", { "<C-g>m", "<M-m>" }, "Chat and prompt: switch to the agent's next mode."),

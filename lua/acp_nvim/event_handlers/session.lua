@@ -12,6 +12,7 @@ local external = require("acp_nvim.external")
 local fit = require("acp_nvim.chat.windows.fit")
 local follow = require("acp_nvim.follow")
 local forms = require("acp_nvim.forms")
+local idle = require("acp_nvim.idle")
 local kept_sessions = require("acp_nvim.sessions.kept")
 local lazy = require("acp_nvim.lazy")
 local message = require("acp_nvim.message")
@@ -32,6 +33,7 @@ local targets = require("acp_nvim.chat.targets")
 local terminals = require("acp_nvim.terminals")
 local transcript = require("acp_nvim.chat.transcript")
 local unread = require("acp_nvim.chat.unread")
+local welcome = lazy("acp_nvim.chat.welcome")
 local winbar = require("acp_nvim.chat.winbar")
 
 ---@param server acp.McpServer
@@ -155,8 +157,16 @@ return {
     session.agent = event.agent or session.agent
     session.status.session_id = event.session_id
     autocmds.fire("AcpSessionReady", { session = session.key, session_id = event.session_id, agent = event.agent })
+    if session.is_new then
+      idle.run(function()
+        welcome.show(session)
+      end)
+    end
   end,
   turn_start = function(session, event)
+    if session.is_new then
+      welcome.clear(session)
+    end
     plans.end_turn(session)
     follow.turn_began(session.key)
     local is_wanted = config.get().after_turn.diagnostics or vim.iter(session.status.mcp or {}):any(is_own)

@@ -113,6 +113,7 @@ function M.session(agent, fresh)
   end
   session, problem = add_session(agent, vim.fn.getcwd())
   if session then
+    session.is_new = true
     requests.open(session)
   end
   return session, problem

@@ -10,6 +10,7 @@ local plans = require("acp_nvim.chat.plans")
 local queue = require("acp_nvim.prompt.queue")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
+local welcome = lazy("acp_nvim.chat.welcome")
 local watching = require("acp_nvim.buffers.watching")
 
 require("acp_nvim.buffers.pending") -- records what the user has half typed, from the first session on
@@ -118,6 +119,7 @@ function M.prompt(session, text, context)
     return nil
   end
   queue.keep(session, { id = id, text = text, context = context })
+  welcome.clear(session)
   if host.is_awaited() then
     session.status.queue = #session.outbox
   end

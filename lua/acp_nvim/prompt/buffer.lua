@@ -141,7 +141,11 @@ local function hand_over(session, bufnr, text, items)
   return id
 end
 
+---@return boolean the user has typed something that was not sent
 function M.has_text(session)
+  if not session.prompt_bufnr or not api.nvim_buf_is_loaded(session.prompt_bufnr) then
+    return session.draft ~= nil
+  end
   return vim.trim(text_of(session.prompt_bufnr)) ~= ""
 end
 

@@ -3,12 +3,14 @@ local names = require("acp_nvim.names")
 
 local M = {}
 
----@param words string[] an agent's name, `++dir={directory}`, `++worktree` or `++worktree={name}`
+---@param words string[] an agent's name, `++last`, `++dir={directory}`, `++worktree` or `++worktree={name}`
 ---@return string? agent
 ---@return acp.message.Resume? beginning nil when there is at most an agent's name
 ---@return string? problem
+---@return boolean is_last the conversation used last is continued
 function M.chat(words)
   local agent, directories, worktree
+  local is_last = false
   for _, word in ipairs(words) do
     local option, value = word:match("^%+%+(%a+)=?(.*)$")
     if option == "dir" and value ~= "" then
@@ -16,14 +18,23 @@ function M.chat(words)
       table.insert(directories, names.absolute(value))
     elseif option == "worktree" then
       worktree = value
+    elseif word == "++last" then
+      is_last = true
     elseif vim.startswith(word, "++") or agent then
-      return nil, nil, (":AcpChat takes an agent, ++dir={directory} and ++worktree[={name}], not %q"):format(word)
+      local words_known = ":AcpChat takes an agent, ++last, ++dir={directory} and ++worktree[={name}], not %q"
+      return nil, nil, words_known:format(word), false
     else
       agent = word
     end
   end
   local is_more = directories or worktree
-  return agent, is_more and { additional_directories = directories, worktree = worktree } or nil
+  if is_more and is_last then
+    return nil,
+      nil,
+      "++last goes on in the directories that the conversation had: leave out ++dir and ++worktree",
+      false
+  end
+  return agent, is_more and { additional_directories = directories, worktree = worktree } or nil, nil, is_last
 end
 
 ---@param agents string[] their names
@@ -35,9 +46,12 @@ function M.complete_chat(lead, agents)
       return "++dir=" .. one
     end, names.complete_directory(directory))
   end
-  return vim.tbl_filter(function(word)
-    return vim.startswith(word, lead)
-  end, vim.list_extend(vim.list_slice(agents), vim.startswith(lead, "+") and { "++dir=", "++worktree" } or {}))
+  return vim.tbl_filter(
+    function(word)
+      return vim.startswith(word, lead)
+    end,
+    vim.list_extend(vim.list_slice(agents), vim.startswith(lead, "+") and { "++last", "++dir=", "++worktree" } or {})
+  )
 end
 
 ---@param text string to search for, `agent:{name}` of agents to ask, and `++archived`

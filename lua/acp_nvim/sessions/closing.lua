@@ -5,11 +5,20 @@ local dialog = require("acp_nvim.dialog")
 local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local names = require("acp_nvim.names")
+local prompt = require("acp_nvim.prompt.buffer")
 local question = require("acp_nvim.sessions.question")
 local sessions = require("acp_nvim.sessions")
 local states = require("acp_nvim.states")
 
 local M = {}
+
+---Closes a session that nothing was sent from, without a question. One with a draft or attachments stays.
+function M.drop(session)
+  if not prompt.has_text(session) and #session.context == 0 then
+    question.ask("session_close", { session = session.key }, function() end)
+    client.forget(session)
+  end
+end
 
 ---@param answers { words: string, act?: fun() }[] the first one loses nothing
 local function ask(prompt, answers)

@@ -1,4 +1,5 @@
 -- Sends requests about sessions to the host, passes its answers to the callers, and describes entries of its lists.
+local agents = require("acp_nvim.agents")
 local host = require("acp_nvim.host")
 local limits = require("acp_nvim.limits")
 local names = require("acp_nvim.names")
@@ -127,6 +128,38 @@ function M.more(list, agent)
   host.send("sessions_more", { id = list.id, agent = agent })
 end
 
+---@param path string
+local function real(path)
+  return vim.uv.fs_realpath(path) or path
+end
+
+---@param entry acp.SessionEntry
+---@param agent? string only of this one
+---@return boolean it is not open, and its agent can go on with it
+local function can_continue(entry, directory, agent)
+  local is_there = #entry.kept > 0 or entry.session_id ~= nil
+  return not entry.session
+    and not entry.archived
+    and is_there
+    and (not agent or entry.agent == agent)
+    and real(entry.cwd) == directory
+    and agents.problem(entry.agent) == nil
+end
+
+---Finds the conversation that was used last in a directory and is not open.
+---@param cwd string
+---@param agent? string only of this one
+---@param use fun(entry: acp.SessionEntry?) called once
+function M.last(cwd, agent, use)
+  local directory = real(cwd)
+  M.list({ agents = {} }, function(list)
+    list.on_news = function() end
+    use(vim.iter(list.entries):find(function(entry)
+      return can_continue(entry, directory, agent)
+    end))
+  end)
+end
+
 ---@param text string?
 local function one_line(text)
   return (vim.trim(text or ""):gsub("%s+", " "):gsub("%c", " "))
@@ -140,6 +173,19 @@ function M.time_of(seconds)
   end
   local today = os.date("%Y-%m-%d") == os.date("%Y-%m-%d", math.floor(seconds))
   return os.date(today and "today %H:%M" or "%Y-%m-%d %H:%M", math.floor(seconds)) --[[@as string]]
+end
+
+---@param seconds number since 1970
+---@return string such as "2 hours ago"
+function M.ago(seconds)
+  local past = math.max(os.time() - seconds, 0)
+  for _, unit in ipairs({ { "day", 86400 }, { "hour", 3600 }, { "minute", 60 } }) do
+    local count = math.floor(past / unit[2])
+    if count > 0 then
+      return ("%d %s%s ago"):format(count, unit[1], count == 1 and "" or "s")
+    end
+  end
+  return "just now"
 end
 
 ---@return string title or id, on one line

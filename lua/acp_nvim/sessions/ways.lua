@@ -87,16 +87,17 @@ local function begin(entry, beginning)
   return client.begin(entry.agent, entry.cwd, beginning, entry.title)
 end
 
----@type table<string, fun(entry: acp.SessionEntry, way: acp.SessionWay, opts: { query?: string, offers?: table })>
+---What the actions do; those that begin a session return it, if it has begun.
+---@type table<string, fun(entry: acp.SessionEntry, way: acp.SessionWay, opts: { query?: string, offers?: table }): acp.Session?>
 local actions = {
   show = function(entry)
     client.show(entry.session)
   end,
   go_on = function(entry)
-    begin(entry, { session_id = entry.session_id, how = "go_on" })
+    return begin(entry, { session_id = entry.session_id, how = "go_on" })
   end,
   load = function(entry)
-    begin(entry, { session_id = entry.session_id, how = "load" })
+    return begin(entry, { session_id = entry.session_id, how = "load" })
   end,
   look = function(entry, way, opts)
     for _, one in ipairs(entry.kept) do
@@ -106,7 +107,7 @@ local actions = {
     end
   end,
   new = function(entry)
-    begin(entry, {})
+    return begin(entry, {})
   end,
   fork = function(entry)
     local source = entry.session and entry.session.key or nil
@@ -131,6 +132,7 @@ local actions = {
 
 ---@param way acp.SessionWay
 ---@param opts { query?: string, offers?: table<string, true> }
+---@return acp.Session? that the action has begun
 local function run(entry, way, opts)
   local act = actions[way.id]
   if not act then
@@ -138,7 +140,7 @@ local function run(entry, way, opts)
   elseif (way.id == "show" or way.id == "close") and not entry.session then
     return message.error("this session is not open")
   end
-  act(entry, way, opts)
+  return act(entry, way, opts)
 end
 
 ---@param use fun(offers: table<string, true>?) called with what the agent can do with sessions; nil: it has not run yet
@@ -178,6 +180,23 @@ end
 function M.go_with_offers(entry, way)
   with_offers(entry.agent, function(offers)
     run(entry, way, { offers = offers })
+  end)
+end
+
+local CONTINUES = { "go_on", "load", "new" }
+
+---Continues a session that is not open, in the most usual way.
+---@param on_begin fun() called if it has begun
+function M.continue(entry, on_begin)
+  with_offers(entry.agent, function(offers)
+    local way = vim.iter(ways_of(entry, offers)):find(function(one)
+      return vim.list_contains(CONTINUES, one.id)
+    end)
+    if not way then
+      message.warn(("%s cannot continue this conversation"):format(entry.agent))
+    elseif run(entry, way, { offers = offers }) then
+      on_begin()
+    end
   end)
 end
 
