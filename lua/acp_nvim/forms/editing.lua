@@ -2,6 +2,7 @@
 local config = require("acp_nvim.config")
 local keymaps = require("acp_nvim.keymaps")
 local own = require("acp_nvim.windows.own")
+local size = require("acp_nvim.windows.size")
 
 local M = {}
 
@@ -86,7 +87,7 @@ local function watch(bufnr, win, edit, close)
       edit.on_change(text_of(bufnr))
       vim.bo[bufnr].modified = false -- :q loses nothing
       if api.nvim_win_is_valid(win) then
-        api.nvim_win_set_height(win, height_of(bufnr))
+        size.set_height(win, height_of(bufnr))
       end
     end,
   })

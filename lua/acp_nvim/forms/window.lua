@@ -8,6 +8,7 @@ local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local questions = require("acp_nvim.forms.questions")
 local sessions = require("acp_nvim.sessions")
+local size = require("acp_nvim.windows.size")
 local switch = require("acp_nvim.windows.switch")
 local transcript = require("acp_nvim.chat.transcript")
 
@@ -101,7 +102,7 @@ function M.open(question)
   local lines = #layout_of(question).out.lines
   local height = math.max(5, math.min(lines + 1, math.floor(vim.o.lines * limits.details_part)))
   if switch.split(bufnr, { split = "below", win = -1, height = height }) then
-    api.nvim_win_set_height(0, height) -- 'equalalways' has changed it
+    size.set_height(0, height) -- 'equalalways' has changed it
   end
   win = api.nvim_get_current_win()
   own.set_options(win, {})

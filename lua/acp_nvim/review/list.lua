@@ -15,6 +15,7 @@ local open = require("acp_nvim.review.open")
 local own = require("acp_nvim.windows.own")
 local progress = require("acp_nvim.review.progress")
 local quickfix = require("acp_nvim.review.quickfix")
+local size = require("acp_nvim.windows.size")
 local switch = require("acp_nvim.windows.switch")
 local windows = require("acp_nvim.windows.open")
 
@@ -240,7 +241,7 @@ function M.open()
   fill(list)
   if switch.split(list, { split = "below", win = -1 }) then
     local height = math.min(math.max(#rows, 3), math.floor(vim.o.lines / 3))
-    api.nvim_win_set_height(0, height) -- 'equalalways' has changed it
+    size.set_height(0, height) -- 'equalalways' has changed it
   end
   local win = api.nvim_get_current_win()
   own.set_options(win, OPTIONS)

@@ -1,4 +1,5 @@
 -- Distributes the lines of a chat in the current tab page: the prompt grows with its text, plans get a few, the chat the rest.
+local command_line = require("acp_nvim.windows.command_line")
 local config = require("acp_nvim.config")
 local lazy = require("acp_nvim.lazy")
 local frame = lazy("acp_nvim.chat.windows.frame")
@@ -7,6 +8,7 @@ local log = require("acp_nvim.log")
 local own = require("acp_nvim.windows.own")
 local pin = lazy("acp_nvim.chat.windows.pin")
 local plans = require("acp_nvim.chat.plans")
+local size = require("acp_nvim.windows.size")
 local sizes = require("acp_nvim.chat.windows.sizes")
 local splits = require("acp_nvim.chat.windows.splits")
 local stack = require("acp_nvim.chat.windows.stack")
@@ -67,15 +69,15 @@ local function distribute_splits(now, whole, prompt, count)
   if now.prompt then
     vim.w[now.prompt].acp_nvim_lines = prompt
     if api.nvim_win_get_height(now.prompt) ~= prompt then
-      api.nvim_win_set_height(now.prompt, prompt)
+      size.set_height(now.prompt, prompt)
     end
   end
   if now.pin and api.nvim_win_get_height(now.pin) ~= count then
-    api.nvim_win_set_height(now.pin, count)
+    size.set_height(now.pin, count)
   end
   local rest = whole - prompt - (now.pin and count + 1 or 0)
   if now.prompt and api.nvim_win_get_height(now.chat) ~= rest then
-    api.nvim_win_set_height(now.chat, rest)
+    size.set_height(now.chat, rest)
   end
 end
 
@@ -143,7 +145,7 @@ function M.soon()
     local ok, err = pcall(M.now)
     if not ok and tostring(err):find("E565", 1, true) then -- windows cannot be opened or closed right now
       vim.defer_fn(M.soon, limits.textlock_retry_ms)
-    elseif not ok and not reported and vim.fn.getcmdwintype() == "" then
+    elseif not ok and not reported and not command_line.has_focus() then
       reported = true
       log.write("cannot resize the windows of the chat: " .. tostring(err))
     end

@@ -1,6 +1,7 @@
 -- Opens chat and prompt in splits or in a separate tab page.
 local config = require("acp_nvim.config")
 local sessions = require("acp_nvim.sessions")
+local size = require("acp_nvim.windows.size")
 local sizes = require("acp_nvim.chat.windows.sizes")
 local stack = require("acp_nvim.chat.windows.stack")
 local switch = require("acp_nvim.windows.switch")
@@ -93,7 +94,7 @@ function M.restore(chat)
   if before.position == "bottom" then
     return api.nvim_win_get_width(chat) == vim.o.columns and cells or nil
   elseif api.nvim_win_get_width(chat) ~= cells then
-    api.nvim_win_set_width(chat, cells)
+    size.set_width(chat, cells)
   end
 end
 
