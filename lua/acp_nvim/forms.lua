@@ -107,7 +107,7 @@ local function is_at(session)
   local bufnr = api.nvim_get_current_buf()
   local is_there = bufnr == session.bufnr or bufnr == session.prompt_bufnr
   local mode = api.nvim_get_mode()
-  return is_there and mode.mode == "n" and not mode.blocking and vim.fn.getcmdwintype() == ""
+  return is_there and mode.mode == "n" and not mode.blocking and not command_line_window.has_focus()
 end
 
 ---@param event acp.Event of type elicitation

@@ -1,4 +1,6 @@
 -- Watches the user: whether they are idle, and whether they move, scroll or edit in the follow window.
+local command_line = require("acp_nvim.windows.command_line")
+
 local M = {}
 
 local api = vim.api
@@ -15,7 +17,7 @@ local deferred
 ---@return boolean changing another window does not disturb the user: no command is half typed
 function M.is_idle()
   local mode = api.nvim_get_mode()
-  if mode.blocking or not IDLE_MODES[mode.mode] or vim.fn.getcmdwintype() ~= "" then
+  if mode.blocking or not IDLE_MODES[mode.mode] or command_line.has_focus() then
     return false
   end
   -- S: not in the main loop, for example in getchar(). Terminal mode always sets it.

@@ -1,6 +1,7 @@
 -- Lets the user choose a method to sign in, and asks for the variables that it needs. Shows one list at a time, and none
 -- while the user types. Values of variables go to the host only.
 local Lines = require("acp_nvim.chat.blocks.lines")
+local command_line = require("acp_nvim.windows.command_line")
 local dialog = require("acp_nvim.dialog")
 local message = require("acp_nvim.message")
 local sessions = require("acp_nvim.sessions")
@@ -35,7 +36,7 @@ end
 ---@return boolean a list may be opened: Neovim is in Normal mode and waits for no more keys
 local function is_possible()
   local now = api.nvim_get_mode()
-  return now.mode == "n" and not now.blocking and vim.fn.getcmdwintype() == ""
+  return now.mode == "n" and not now.blocking and not command_line.has_focus()
 end
 
 ---@return boolean the user is in its chat, or in its empty prompt

@@ -1,6 +1,7 @@
 -- Shows the permission requests that no chat of the tab page shows, in one float that never takes the focus.
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
+local command_line = require("acp_nvim.windows.command_line")
 local config = require("acp_nvim.config")
 local following = require("acp_nvim.chat.transcript.following")
 local limits = require("acp_nvim.limits")
@@ -187,7 +188,7 @@ local function update()
   elseif tostring(err):find("E565", 1, true) then -- textlock: no window may be opened or closed now
     is_due = true
     vim.defer_fn(update, limits.textlock_retry_ms)
-  elseif vim.fn.getcmdwintype() == "" and not reported then
+  elseif not command_line.has_focus() and not reported then
     reported = true
     log.write("the float with permissions could not be shown: " .. tostring(err))
   end

@@ -1,6 +1,7 @@
 -- Restores files to their state before a turn: lets the user choose it, previews the changes, and reports the result.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local actions = require("acp_nvim.review.actions")
+local command_line = require("acp_nvim.windows.command_line")
 local dialog = require("acp_nvim.dialog")
 local entry = require("acp_nvim.review.entry")
 local host = require("acp_nvim.host")
@@ -106,7 +107,7 @@ end
 ---@param question fun()
 local function ask_later(question)
   vim.schedule(function()
-    if vim.fn.getcmdwintype() ~= "" then
+    if command_line.has_focus() then
       return message.error("leave the command-line window (:q), then :AcpRestore again")
     end
     question()

@@ -1,5 +1,6 @@
 -- Opens what the user has asked for once the host or the agent has answered. What opens takes the keys: if the user has
 -- typed something else meanwhile, a message is shown instead. What nobody has asked for waits until the user pauses.
+local command_line = require("acp_nvim.windows.command_line")
 local lazy = require("acp_nvim.lazy")
 local message = lazy("acp_nvim.message")
 
@@ -51,7 +52,7 @@ end
 ---@return boolean what opens now interrupts nothing: Normal mode, or a prompt that is still empty
 local function is_free()
   local now = api.nvim_get_mode()
-  if now.blocking or vim.fn.getcmdwintype() ~= "" or vim.fn.state("m") ~= "" then -- "m": half of a mapping is typed
+  if now.blocking or command_line.has_focus() or vim.fn.state("m") ~= "" then -- "m": half of a mapping is typed
     return false
   end
   local is_empty = api.nvim_buf_line_count(0) == 1 and api.nvim_get_current_line() == ""

@@ -160,7 +160,7 @@ function M.run(key, run)
       drop_all()
     end
     shield(before.keys)
-    shield({ vim.fn.keytrans(vim.keycode(key)) }, limits.seen_ms)
+    shield({ vim.fn.keytrans((vim.keycode(key))) }, limits.seen_ms)
   end
 end
 
