@@ -10,6 +10,9 @@ vim.loader.enable()
 -- The first Python file that Neovim opens has it look for Python modules for a second, which no test is about.
 vim.g.loaded_python3_provider = 0
 
+if vim.env.ACP_NVIM_LIKE == "0.13" then
+  dofile(given.root .. "/tests/support/like_013.lua")
+end
 if given.plugin then
   vim.o.runtimepath = vim.fn.escape(given.root, ",\\") .. "," .. vim.o.runtimepath
   package.preload["acp_nvim.limits"] = function()

@@ -4,6 +4,7 @@ local lazy = require("acp_nvim.lazy")
 local edits = lazy("acp_nvim.review.edits")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
+local modified_event = require("acp_nvim.buffers.modified_event")
 local saved_text = lazy("acp_nvim.buffers.saved_text")
 local save_journal = lazy("acp_nvim.buffers.save_journal")
 local stamp = require("acp_nvim.buffers.stamp")
@@ -114,8 +115,7 @@ end
 
 ---Marks a buffer as modified if undo has made it unmodified with a text that is no longer in the file. After a write
 ---without autocommands the file differs as well, and the host finds equal texts.
-local function on_modified_set(event)
-  local bufnr = event.buf
+local function on_modified_set(bufnr)
   if tracking.get(bufnr) and not vim.bo[bufnr].modified and saved_text.is_another(bufnr) then
     vim.bo[bufnr].modified = true
     tracking.check(bufnr)
@@ -131,7 +131,7 @@ local function watch()
   on({ "BufReadPost", "BufNewFile", "BufFilePost" }, on_read, true)
   on("BufWritePre", on_write)
   on("BufWritePost", on_written, true)
-  on("BufModifiedSet", on_modified_set, true)
+  modified_event.on_change(GROUP, on_modified_set, { nested = true })
   on("FocusGained", tracking.check_all, true) -- Neovim does not always check the files then
 end
 

@@ -8,6 +8,7 @@ local hints = require("acp_nvim.prompt.hints")
 local history = lazy("acp_nvim.prompt.history")
 local mentions = require("acp_nvim.prompt.mentions")
 local message = lazy("acp_nvim.message")
+local modified_event = require("acp_nvim.buffers.modified_event")
 local named = require("acp_nvim.buffers.named")
 local queue = require("acp_nvim.prompt.queue")
 local requests = require("acp_nvim.host.requests")
@@ -78,9 +79,6 @@ local function watch(session, buffer)
       show_placeholder(session, bufnr)
       queue.show(session) -- names the key that sends in this mode
       winbar.update(session)
-    end,
-    BufModifiedSet = function(bufnr)
-      vim.bo[bufnr].modified = false
     end,
     BufWriteCmd = function(bufnr)
       write(session, bufnr)
@@ -256,6 +254,13 @@ function M.ensure(session)
 end
 
 local GROUP = api.nvim_create_augroup("acp_nvim.prompts", {})
+
+modified_event.on_change(GROUP, function(bufnr)
+  local session = sessions.of_buffer(bufnr)
+  if session and session.prompt_bufnr == bufnr then
+    vim.bo[bufnr].modified = false
+  end
+end)
 
 -- A prompt never keeps Neovim from ending: drafts are kept
 api.nvim_create_autocmd("QuitPre", {
