@@ -11,7 +11,8 @@ FLOATS = """return vim.iter(vim.api.nvim_list_wins()):filter(function(win)
   return vim.api.nvim_win_get_config(win).relative ~= ""
 end):totable()"""
 WHERE = """local c = vim.api.nvim_win_get_position(...)
-local border = vim.api.nvim_win_get_config(...).border and 1 or 0
+local border = vim.api.nvim_win_get_config(...).border
+border = border and border ~= "none" and 1 or 0
 local w, h = vim.api.nvim_win_get_width(...), vim.api.nvim_win_get_height(...)
 return { c[1], c[2], c[1] + h + 2 * border, c[2] + w + 2 * border }"""
 STATE = """return { vim.api.nvim_get_mode().mode, vim.api.nvim_get_current_win(), vim.api.nvim_get_current_tabpage(),
