@@ -1,10 +1,10 @@
--- Fires User autocommands, and contains errors in the user's handlers. Registers autocommands of one buffer.
+-- Fires autocommands, those of users by the event User, and contains errors in the user's handlers. Registers autocommands of one buffer.
 local lazy = require("acp_nvim.lazy")
 local message = lazy("acp_nvim.message")
 
 local M = {}
 
----@type { pattern: string, data: table }[] events being fired, the innermost last: they may nest
+---@type { event: string, pattern: string, data: table }[] events being fired, the innermost last: they may nest
 local firing = {}
 
 ---@type table<string, string> the last reported error of each pattern: the same error is not reported again
@@ -49,23 +49,35 @@ end
 ---Runs the autocommands of the innermost event. Only for `GUARDED`, which cannot pass arguments.
 function M.run()
   local event = firing[#firing]
-  vim.api.nvim_exec_autocmds("User", { pattern = event.pattern, data = event.data, modeline = false })
+  vim.api.nvim_exec_autocmds(event.event, { pattern = event.pattern, data = event.data, modeline = false })
 end
 
----@param pattern string
----@param data table
-function M.fire(pattern, data)
-  if not M.is_heard(pattern) then
-    return
-  end
+local function fire(event, pattern, data)
   cached = nil -- the handlers may create autocommands
-  table.insert(firing, { pattern = pattern, data = data })
+  table.insert(firing, { event = event, pattern = pattern, data = data })
   local ok, err = pcall(vim.api.nvim_exec2, GUARDED, {})
   table.remove(firing)
   local thrown = ok and vim.g.acp_nvim_thrown or err
   if thrown ~= "" and reported[pattern] ~= thrown then
     reported[pattern] = thrown
-    message.news(("an autocommand for User %s failed: %s"):format(pattern, thrown))
+    message.news(("an autocommand for %s %s failed: %s"):format(event, pattern, thrown))
+  end
+end
+
+---@param pattern string
+---@param data table
+function M.fire(pattern, data)
+  if M.is_heard(pattern) then
+    fire("User", pattern, data)
+  end
+end
+
+---@param event string of Neovim; nothing happens where this Neovim does not have it
+---@param pattern string
+---@param data table
+function M.fire_event(event, pattern, data)
+  if vim.fn.exists("##" .. event) == 1 and #vim.api.nvim_get_autocmds({ event = event }) > 0 then
+    fire(event, pattern, data)
   end
 end
 

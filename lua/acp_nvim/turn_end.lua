@@ -5,6 +5,7 @@ local loading = require("acp_nvim.review.loading")
 local notify = require("acp_nvim.notify")
 local plans = require("acp_nvim.chat.plans")
 local progress = require("acp_nvim.review.progress")
+local turn_progress = require("acp_nvim.progress.turn")
 local unread = require("acp_nvim.chat.unread")
 
 ---@param session acp.Session
@@ -13,6 +14,7 @@ local unread = require("acp_nvim.chat.unread")
 ---@param empty? boolean the agent has said and done nothing, which is no news
 return function(session, stop_reason, background, empty)
   session.open_turn = nil
+  turn_progress.ended(session, stop_reason)
   plans.end_turn(session)
   if not empty then
     unread.turn_ended(session)

@@ -1,4 +1,5 @@
 -- Creates the buffer of a chat, and saves and restores its text.
+local busy = require("acp_nvim.chat.busy")
 local named = require("acp_nvim.buffers.named")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
@@ -35,6 +36,7 @@ function M.adopt(session, bufnr)
   end
   named.set_filetype(bufnr, "acp_chat")
   sessions.own_buffer(session, bufnr)
+  busy(session)
   transcript.attach(session)
   local group = vim.api.nvim_create_augroup("acp_nvim.chat", { clear = false })
   vim.api.nvim_clear_autocmds({ group = group, buffer = bufnr })

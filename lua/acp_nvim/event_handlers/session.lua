@@ -32,6 +32,7 @@ local summary = require("acp_nvim.chat.blocks.summary")
 local targets = require("acp_nvim.chat.targets")
 local terminals = require("acp_nvim.terminals")
 local transcript = require("acp_nvim.chat.transcript")
+local turn_progress = require("acp_nvim.progress.turn")
 local unread = require("acp_nvim.chat.unread")
 local welcome = lazy("acp_nvim.chat.welcome")
 local winbar = require("acp_nvim.chat.winbar")
@@ -91,6 +92,7 @@ return {
       plans.end_turn(session)
     end
     winbar.update(session)
+    turn_progress.changed(session)
     if session.suggestion then
       prompt.refresh(session)
     end
@@ -175,6 +177,7 @@ return {
     end
     prompt.suggest(session, "")
     session.open_turn = { background = event.background == true }
+    turn_progress.began(session)
     autocmds.fire("AcpTurnStart", { session = session.key, background = event.background == true })
   end,
   turn_end = function(session, event)

@@ -1,5 +1,6 @@
 -- Keeps how far long work on many files has come: collecting what a turn has changed, and decisions of the user.
 local message = require("acp_nvim.message")
+local progress_event = require("acp_nvim.progress.event")
 
 local M = {}
 
@@ -74,7 +75,19 @@ function M.awaited()
 end
 
 ---@param event acp.event.ReviewProgress
+local function tell(event)
+  local id = "review." .. (event.session or "decision")
+  if event.is_over then
+    progress_event.ended(id, "success")
+  elseif M.words(event) then
+    local text = WORDS[event.what] or event.what
+    progress_event.goes_on(id, { title = "acp_nvim", text = text, done = event.done or 0, total = event.total or 0 })
+  end
+end
+
+---@param event acp.event.ReviewProgress
 function M.received(event)
+  tell(event)
   local one = not event.is_over and event or nil
   if event.session then
     collecting[event.session] = one
@@ -91,6 +104,10 @@ end
 
 ---Forgets all: the host, which did it, has ended.
 function M.reset()
+  for key in pairs(collecting) do
+    progress_event.ended("review." .. key, "failed")
+  end
+  progress_event.ended("review.decision", "failed")
   collecting, deciding, is_awaited = {}, nil, false
   notify_listeners()
 end

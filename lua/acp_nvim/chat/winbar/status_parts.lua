@@ -75,7 +75,7 @@ end
 
 ---@return integer done
 ---@return integer total of the active plans
-local function plan_of(session)
+function M.plan(session)
   local done, total = 0, 0
   for _, plan in pairs(session.plans.active or {}) do
     done, total = done + plan.done, total + plan.total
@@ -144,7 +144,7 @@ function M.list(session)
   local status, parts = session.status, setmetatable({ list = {} }, Parts)
   local usage = type(status.usage) == "table" and status.usage or {}
   local is_waiting = status.state == "waiting"
-  local done, total = plan_of(session)
+  local done, total = M.plan(session)
   local others = 0
   for _, other in ipairs(sessions.all()) do
     others = others + (other ~= session and (other.unread or 0) > 0 and 1 or 0)
