@@ -2,6 +2,7 @@
 local characters = require("acp_nvim.chat.blocks.characters")
 local answer = require("acp_nvim.message.answer")
 local log = require("acp_nvim.log")
+local ui2 = require("acp_nvim.windows.ui2")
 
 local M = {}
 
@@ -9,6 +10,8 @@ local MESSAGE_LINES = 100 -- of one message: two large screens
 local MESSAGE_BYTES = 10000 -- of one message: the same
 local PREFIX = "acp_nvim: "
 local MORE = " … :AcpLog"
+local HAS_IDS = vim.fn.exists("##Progress") == 1 -- both came with Neovim 0.12
+local PROGRESS = HAS_IDS and { id = "acp_nvim.progress" } or {} -- a UI that keeps messages on the screen replaces it
 
 local function visible(text)
   return characters.text((text:gsub("%z", "")))
@@ -46,7 +49,7 @@ local GROUPS = { [vim.log.levels.ERROR] = "ErrorMsg", [vim.log.levels.WARN] = "W
 
 ---@return boolean a UI shows messages itself, in full
 local function is_shown_elsewhere()
-  return vim.iter(vim.api.nvim_list_uis()):any(function(ui)
+  return ui2.is_enabled() or vim.iter(vim.api.nvim_list_uis()):any(function(ui)
     return ui.ext_messages
   end)
 end
@@ -118,7 +121,7 @@ function M.progress(text)
     end
     without_prompt(function()
       vim.cmd.redraw()
-      vim.api.nvim_echo({ { cut(prefixed(visible(text)), vim.v.echospace) } }, false, {})
+      vim.api.nvim_echo({ { cut(prefixed(visible(text)), vim.v.echospace) } }, false, PROGRESS)
     end)
   end)
 end

@@ -12,6 +12,14 @@ vim.g.loaded_python3_provider = 0
 
 if vim.env.ACP_NVIM_LIKE == "0.13" then
   dofile(given.root .. "/tests/support/like_013.lua")
+elseif vim.env.ACP_NVIM_LIKE == "ui2" then
+  vim.api.nvim_create_autocmd("UIEnter", {
+    callback = function()
+      pcall(function()
+        require("vim._core.ui2").enable({})
+      end)
+    end,
+  })
 end
 if given.plugin then
   vim.o.runtimepath = vim.fn.escape(given.root, ",\\") .. "," .. vim.o.runtimepath
