@@ -77,7 +77,7 @@ function M.on_cancel(run)
   end
   vim.api.nvim_create_autocmd("Progress", {
     group = GROUP,
-    pattern = SOURCE,
+    pattern = "acp_nvim",
     callback = function(event)
       local id = tostring(event.data.id):sub(#SOURCE + 2)
       local progress = not is_telling and event.data.status == "cancel" and running[id] or nil
