@@ -57,7 +57,7 @@ def test_last_words_are_shown(started):
     editor = started("""echo one >&2; echo "it hurts" >&2; exit 3""")
     say(editor)
     assert "it hurts" in editor.chat_text()
-    assert "it hurts" in (editor.places.directory / "state/nvim/acp_nvim.log").read_text()
+    assert "it hurts" in Path(editor.lua('return require("acp_nvim.log").path()')).read_text()
 
 
 def test_no_python_at_all(tmp_path):
