@@ -218,6 +218,22 @@ def test_a_message_takes_the_place_of_the_question(editor: LuaEditor, state: str
         assert editor.lua("return check.seen()")["lines"] == ["of others"]
 
 
+def test_a_window_for_messages_that_hears_nothing_keeps_no_message_away(editor: LuaEditor) -> None:
+    """Neovim 0.12 can have such windows."""
+    editor.lua(PREPARE)
+    path = editor.project / "file.txt"
+    path.write_text(TEXT)
+    editor.lua("check.begin(...)", str(path), False, False, False)
+    others_change(path)
+    config = {"relative": "editor", "row": 0, "col": 0, "width": 9, "height": 1, "focusable": False, "noautocmd": True}
+    win = editor.lua("return vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, ...)", config)
+    editor.lua("vim.wo[...].eventignorewin = 'all'", win)
+    editor.lua("check.go(...)", "show", "plain")
+    editor.keys("")
+    assert editor.messages() == ["acp_nvim: file.txt was changed on disk: :edit reads it"]
+    assert editor.lua("return vim.wo[...].eventignorewin", win) == "all"
+
+
 def test_neovim_asks_the_user_as_always(editor: LuaEditor) -> None:
     """What was shown unasked is compared when the user looks; nothing is suppressed for good."""
     editor.api("ui_attach", 80, 24, {})

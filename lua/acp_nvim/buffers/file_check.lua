@@ -45,10 +45,16 @@ local function suppresses(ignored)
   return vim.list_contains(words, "all") or vim.list_contains(words, "filechangedshell")
 end
 
+---@return boolean a float that nobody enters, as Neovim's own for messages: no file is shown there
+local function is_decoration(win)
+  local config = api.nvim_win_get_config(win)
+  return config.relative ~= "" and not config.focusable and win ~= api.nvim_get_current_win()
+end
+
 ---@return integer[] windows with 'eventignorewin'
 local function deaf_windows()
   return vim.tbl_filter(function(win)
-    return vim.wo[win].eventignorewin ~= ""
+    return vim.wo[win].eventignorewin ~= "" and not is_decoration(win)
   end, api.nvim_list_wins())
 end
 
