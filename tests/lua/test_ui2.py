@@ -23,7 +23,7 @@ def test_a_message_is_there_in_full_and_once_and_takes_no_key(screen, target):
     editor = screen(rows=14)
     editor.lua(ENABLE, target)
     say(editor, "warn", "first\nsecond\nthird")
-    editor.wait_for("third")
+    editor.wait_for("third" if has_windows else "first · second · third … :messages")
     assert editor.screen_text().count("first") == 1
     assert "… :messages" not in editor.screen_text()
     assert editor.api("get_mode") == {"mode": "n", "blocking": False}
@@ -49,3 +49,39 @@ def test_progress_is_one_line_that_is_replaced(screen, target):
     editor.wait_for("collecting 3/3")
     assert editor.screen_text().count("collecting") == 1
     assert editor.printed() == ""
+
+
+MESSAGE_WINDOW = """
+local config = { relative = "editor", row = 0, col = 0, width = 9, height = 1, focusable = false, noautocmd = true }
+vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false, config)
+"""
+LEFT = """
+local left = {}
+for _, tab in ipairs(vim.api.nvim_list_tabpages()) do
+  left[#left + 1] = {}
+  for _, win in ipairs(vim.api.nvim_tabpage_list_wins(tab)) do
+    if vim.api.nvim_win_get_config(win).relative == "" then
+      table.insert(left[#left], vim.bo[vim.api.nvim_win_get_buf(win)].filetype)
+    end
+  end
+end
+return left
+"""
+
+
+@pytest.mark.parametrize("position", ["tab", "right"])
+@pytest.mark.parametrize("first", ["", "only", "wincmd k | only"])
+@pytest.mark.parametrize("then", ["AcpToggle", "quit", "wincmd k | quit"])
+def test_windows_close_as_if_those_for_messages_were_not_there(editor, position, first, then):
+    editor.lua("require('acp_nvim').setup({ ui = { position = ... } })", position)
+    left = []
+    for code in ("", MESSAGE_WINDOW):
+        editor.command("tabnew | silent! tabonly!")
+        editor.command("tabnew | AcpChat!")
+        editor.command(f"silent! {first}")
+        editor.lua(code)
+        editor.keys("")  # what is scheduled
+        editor.command(f"silent! {then}")
+        editor.keys("")
+        left.append(editor.lua(LEFT))
+    assert left[0] == left[1]

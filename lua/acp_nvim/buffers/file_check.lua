@@ -1,6 +1,8 @@
 -- Keeps Neovim from asking about files. Neovim compares a buffer with its file when a window gets the buffer and on
 -- |:checktime|; if the file has changed, it asks what to do (W11, W12, W13, W16) or waits (E211), and takes the next key
 -- of the user for the answer. `:silent` does not prevent that, and `:noautocmd` suppresses the autocommands that would.
+local ui2 = require("acp_nvim.windows.ui2")
+
 local M = {}
 
 local api = vim.api
@@ -45,16 +47,10 @@ local function suppresses(ignored)
   return vim.list_contains(words, "all") or vim.list_contains(words, "filechangedshell")
 end
 
----@return boolean a float that nobody enters, as Neovim's own for messages: no file is shown there
-local function is_decoration(win)
-  local config = api.nvim_win_get_config(win)
-  return config.relative ~= "" and not config.focusable and win ~= api.nvim_get_current_win()
-end
-
 ---@return integer[] windows with 'eventignorewin'
 local function deaf_windows()
   return vim.tbl_filter(function(win)
-    return vim.wo[win].eventignorewin ~= "" and not is_decoration(win)
+    return vim.wo[win].eventignorewin ~= "" and not ui2.is_decoration(win)
   end, api.nvim_list_wins())
 end
 
