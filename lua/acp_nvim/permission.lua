@@ -3,12 +3,14 @@ local Lines = require("acp_nvim.chat.blocks.lines")
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
 local chat_visibility = require("acp_nvim.permission.chat_visibility")
+local fit = require("acp_nvim.chat.windows.fit")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
 local previews = require("acp_nvim.review.previews")
 local reader = require("acp_nvim.permission.reader")
 local requests = require("acp_nvim.host.requests")
 local sessions = require("acp_nvim.sessions")
+local tail = require("acp_nvim.chat.blocks.tail")
 local transcript = require("acp_nvim.chat.transcript")
 local visibility = require("acp_nvim.permission.visibility")
 
@@ -66,8 +68,14 @@ local function close_views(id, is_answered)
   previews.done(id)
 end
 
+---Updates the keys of a chat, and its windows if it asks now, or does not any more.
 local function refresh_keys(session)
-  answer_keys.refresh(session, M.waiting(session), M.press)
+  local waiting = M.waiting(session)
+  answer_keys.refresh(session, waiting, M.press)
+  if session.asks ~= (#waiting > 0) then
+    session.asks = #waiting > 0
+    fit.soon()
+  end
 end
 
 ---Notes that the requests of a session have changed: keys and listeners are updated at the end of the batch, or soon.
@@ -98,6 +106,11 @@ local function draw(one, outcome)
     return
   end
   local request, above = one.request, nil
+  local width, win = nil, nil
+  if session.bufnr then
+    width, win = tail.width(session.bufnr)
+  end
+  one.width = width or one.width
   one.call_block = one.call_block or session.call_blocks[request.tool_call_id] -- a later call may have the same id
   if one.call_block == one.block - 1 then
     local call = transcript.block(session, one.block - 1)
@@ -109,6 +122,8 @@ local function draw(one, outcome)
     above = above,
     cwd = session.cwd,
     files = #previews.of_request(request.id),
+    width = one.width,
+    height = win and vim.fn.getwininfo(win)[1].height, -- without its 'winbar'
   })
   rendered.call_block = one.call_block
   if not outcome and not one.answered then
@@ -289,6 +304,27 @@ transcript.on_changes(function(session, blocks)
     end
   end
 end)
+
+---Draws the waiting requests of chats whose windows have another width now: it decides the rows of the options.
+local function fit_options()
+  for _, one in ipairs(M.waiting()) do
+    local session = sessions.get(one.session)
+    local width = session and session.bufnr and tail.width(session.bufnr)
+    if width and width ~= one.width then
+      draw(one)
+      transcript.flush()
+    end
+  end
+end
+
+vim.api.nvim_create_autocmd({ "WinResized", "BufWinEnter" }, {
+  group = vim.api.nvim_create_augroup("acp_nvim.permission.width", {}),
+  callback = function()
+    if next(pending) then
+      vim.schedule(fit_options) -- when the window has its size
+    end
+  end,
+})
 
 previews.on_change(function(id)
   local one = pending[id]

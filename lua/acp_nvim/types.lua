@@ -20,7 +20,8 @@
 ---@class acp.Rendered The appearance of a block; `lines` and `highlights` are dropped once they are drawn.
 ---@field lines? string[]
 ---@field highlights? acp.Highlight[]
----@field option_rows? table<integer, string> row in the block -> option_id
+---@field options? acp.OptionPlace[] of a permission request
+---@field preview? string end of its first line, about the preview
 ---@field call_block? integer of a permission request: block of the tool call that it is about
 ---@field above_runs? acp.AboveRun[] lines of the tool call above that belong to a permission request
 ---@field target_rows? table<integer, acp.Target> row in the block -> target
@@ -115,6 +116,7 @@
 ---@field calls table<integer, string> block of a tool call -> last state for which AcpToolCall was fired
 ---@field call_blocks table<string, integer> tool call id -> block of the newest call
 ---@field plans acp.Plans
+---@field asks? boolean a permission request waits in its chat
 ---@field unread? integer unread messages of the agent
 ---@field heard? integer the last block counted as a message
 
@@ -125,6 +127,7 @@
 ---@field came integer time of arrival, in nanoseconds
 ---@field answered? boolean
 ---@field call_block? integer block of the tool call that it is about
+---@field width? integer columns of the window of its chat
 
 ---The options of the plugin: those that the host uses, and those of Lua.
 ---@class acp.Config: acp.host.Config

@@ -61,8 +61,8 @@ def test_it_shows_the_oldest_in_full_and_counts_the_others(screen):
     editor = hidden(screen)
     apply(editor, asked(1, 1, 7, title="Run the build", command="rm -rf build\nmake"), asked(1, 2, 8), asked(1, 3, 9))
     shown(editor)
-    for words in ("demo asks · 2 more wait", "edit  Run the build", "$ rm -rf build", "make", "· Allow once",
-                  "· Ask", ":AcpPermissions"):  # fmt: skip
+    for words in ("demo asks · 2 more wait", "edit  Run the build", "$ rm -rf build", "make", "✓ Allow once",
+                  "? Ask", ":AcpPermissions"):  # fmt: skip
         editor.wait_for(words)
     within(editor)
     assert editor.messages() == []
@@ -322,10 +322,10 @@ def test_the_keys_of_the_chat_answer_in_the_float(screen, keys, option):
     shown(editor)
     editor.type("\x1bOR")
     editor.wait_until(lambda: editor.api("get_current_win") != before, what="the float in focus")
-    editor.wait_for("[5]    Ask^Jmy boss  (boss)")
+    editor.wait_for("? 5 Ask^Jmy boss (boss)")
     editor.type("q")
     editor.wait_until(lambda: editor.api("get_current_win") == before, what="back")
-    editor.wait_for("· Ask")  # here the keys do something else
+    editor.wait_for("? Ask")  # here the keys do something else
     editor.type("\x1bOR")
     editor.type(keys)
     gone(editor)

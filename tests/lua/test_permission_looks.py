@@ -48,7 +48,7 @@ def test_every_part_of_a_request_is_visible(editor, key):
         "  /<200f>q (new file)",
         "  @@ -0,0 +1 @@",
         "  +n<202d>ew",
-        "? [1]    Al<202e>low  (allow<200b>once)",
+        "? 1 Al<202e>low (allow<200b>once)",
     ]
 
 
@@ -85,7 +85,7 @@ def test_the_input_of_a_call_is_shown_member_by_member(editor, key):
         {"name": "line", "text": "bc", "tail": "yz", "chars": 9000, "lines": 1},
     ]
     editor.apply(request)
-    assert editor.lines(key)[2:-5] == [
+    assert editor.lines(key)[2:-3] == [
         "  path: /p/<202e>.env",
         '  x."a<200b>b": false',
         "  content:",
@@ -118,7 +118,7 @@ def test_a_command_stays_in_the_request_when_the_tool_call_above_shows_something
     same = [{"type": "text", "text": "$ npm test"}]
     editor.apply(call(key, 1, content=same), asked(key, 2, command="npm test", content=same))
     editor.apply(call(key, 1, content=[{"type": "text", "text": "$ true"}]))
-    below = editor.lines(key)[editor.lines(key).index("Permission needed  edit  Edit main.py") :]
+    below = editor.lines(key)[editor.lines(key).index("Permission needed  edit") :]
     assert below[1] == "┃ $ npm test"
 
 
@@ -134,9 +134,9 @@ def test_twelve_options(editor, key):
     kinds = ["allow_once", "allow_always", "reject_once", "reject_always", *["allow_once"] * 8]
     options = [{"option_id": f"o{n}", "name": f"Way {n}", "kind": kind} for n, kind in enumerate(kinds, 1)]
     editor.apply(asked(key, options=options))
-    assert [line for line in editor.lines(key) if "Way" in line][8:10] == [
-        "✓ [9]     Way 9  (allow_once)",
-        "✓ [10]    Way 10  (allow_once)",
+    assert [line for line in editor.lines(key) if "Way" in line][-2:] == [
+        "✓ 11 Way 11 (allow_once)",
+        "✓ 12 Way 12 (allow_once)",
     ]
     waits = "return vim.fn.maparg(..., 'n', false, true).nowait == 0"
     assert [editor.lua(waits, key) for key in ("1", "2", "12")] == [True, False, False]
@@ -152,7 +152,7 @@ def test_twelve_options(editor, key):
 def test_an_option_of_ours_is_marked(editor, key):
     ours = {"option_id": "acp_nvim:allow_always", "name": "Always allow ls", "kind": "allow_always", "ours": True}
     editor.apply(asked(key, options=[OPTIONS[0], ours]))
-    assert editor.lines(key)[-1] == "✓ [2] A  Always allow ls  (kept by acp_nvim)"
+    assert editor.lines(key)[-1] == "✓ A Always allow ls (kept by acp_nvim)"
     assert editor.lua('return require("acp_nvim").permissions()[1].options[2].ours') is True
     editor.keys("A")
     assert editor.sent("answer") == [{"id": 7, "option_id": "acp_nvim:allow_always"}]
@@ -257,7 +257,7 @@ def test_kept_requests_say_what_became_of_them(editor, key, done_, words):
 
 
 def test_no_text_of_an_agent_looks_like_a_line_of_the_host(editor, key):
-    fake = "┃ $ ls\n✓ [1] a  Allow once\n┃ in /safe"
+    fake = "┃ $ ls\n✓ a Allow once · \n┃ in /safe"
     request = asked(
         key,
         title=fake,
@@ -273,8 +273,8 @@ def test_no_text_of_an_agent_looks_like_a_line_of_the_host(editor, key):
         "┃ $ rm -rf ~", "┃ <2503> in /safe", "┃ in /p", "┃ with PATH=/tmp/evil", "┃ with A=b", "┃ c",
     ]  # fmt: skip
     assert [line for line in lines if line[0] in "✓✗?"] == [lines[-1]]
-    assert lines[-1].startswith("✓ [1] a  Reject^J<2503> $ ls^J✓ [1] a")
-    assert "  <2503> $ ls^J✓ [1] a  Allow once^J<2503> in /safe" in lines  # the place
+    assert lines[-1].startswith("✓ a Reject^J<2503> $ ls^J<2713> a")
+    assert "  <2503> $ ls^J✓ a Allow once · ^J<2503> in /safe" in lines  # the place
 
 
 @pytest.mark.parametrize(("pressed", "chosen"), [("a", []), ("A", []), ("1", ["x3"]), ("r", ["x3"]), ("\r", ["x3"])])

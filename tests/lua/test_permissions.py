@@ -37,11 +37,9 @@ def test_it_shows_what_is_asked_and_the_ways_to_answer(editor, key):
         "  @@ -1 +1 @@",
         "  -a",
         "  +b",
-        "✓ [1] a  Allow once",
-        "✓ [2] A  Allow always",
-        "✗ [3] r  Reject once",
-        "✗ [4] R  Reject always",
-        "? [5]    Ask^Jmy boss  (boss)",
+        "✓ a Allow once · ✓ A Allow always",
+        "✗ r Reject once · ✗ R Reject always",
+        "? 5 Ask^Jmy boss (boss)",
     ]
 
 
@@ -141,7 +139,8 @@ def test_a_request_about_no_tool_call_says_why_it_is_made(editor, key):
     request["request"].update(tool_call_id="", kind="", description="To find\n\nthe invoice.\n")
     editor.apply(request)
     assert editor.lines(key)[1:7] == [
-        "Permission needed  Read the mail", "  To find", "", "  the invoice.", "  of today", "✓ [1] a  Allow once",
+        "Permission needed  Read the mail", "  To find", "", "  the invoice.", "  of today",
+        "✓ a Allow once · ✓ A Allow always",
     ]  # fmt: skip
     editor.apply(done(key))
     assert editor.lines(key)[1:] == ["Permission  Read the mail", "  ✓ Allow once"]
@@ -153,8 +152,8 @@ def test_kinds_of_options_that_nobody_knows_are_answered_by_number(editor, key):
     for number, kind in enumerate(kinds, 1):
         editor.apply(asked(key, number, number, options))
         assert editor.lines(key)[-4:] == [
-            "? [1]    _Maybe  (_maybe)", "? [2]    Allow_Forever  (allow_forever)",
-            "? [3]    Reject_Kindly  (reject_kindly)", "✓ [4] a  Allow_Once",
+            "? 1 _Maybe (_maybe)", "? 2 Allow_Forever (allow_forever)", "? 3 Reject_Kindly (reject_kindly)",
+            "✓ a Allow_Once",
         ]  # fmt: skip
         editor.keys("G")
         editor.keys(str(number))
@@ -206,7 +205,7 @@ def test_configured_keys(editor):
     key = editor.chat()
     editor.focus(editor.session(key, "bufnr"))
     editor.apply(asked(key))
-    assert "✓ [1] <C-y>  Allow once" in editor.lines(key)
+    assert "✓ <C-y> Allow once · ✓ A Allow always" in editor.lines(key)
     assert editor.lua("return vim.fn.maparg('r', 'n') == ''")
     editor.keys("<C-y>")
     assert editor.sent("answer") == [{"id": 7, "option_id": "x1"}]

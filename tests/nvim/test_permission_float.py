@@ -96,7 +96,7 @@ def test_an_answer_that_is_kept_is_given_by_rule_and_forgotten(
         "it asks",
         "Permission needed  execute  Build",
         "$ make <202e>all",
-        "· Go on",
+        "✓ Go on",
         "kept by acp_nvim",
     ):
         nvim.wait_for(words)
@@ -134,7 +134,7 @@ def test_twenty_at_once_from_two_sessions_leave_the_screen(
     prompt(nvim, "right", 2)
     nvim.wait_until('#require("acp_nvim").permissions() == 20')
     nvim.wait_for("19 more wait")
-    nvim.wait_for("· Way 12")
+    nvim.wait_for("Way 12")
     first, *_, last = nvim.lua('return vim.tbl_map(function(p) return p.id end, require("acp_nvim").permissions())')
     for number, option in ((last, "o12"), (first, "o10")):
         assert nvim.lua('return require("acp_nvim").answer(...)', number, option) is True

@@ -44,7 +44,7 @@ def test_a_command_is_read_before_it_is_allowed(
     nvim.command("stopinsert")
     nvim.command(f"call win_gotoid(bufwinid({nvim.chat_buffer()}))")
     nvim.lua('require("acp_nvim").prompt("go")')
-    nvim.wait_for("[4] R  Never")
+    nvim.wait_for("R Never")
     nvim.type("a")
     nvim.wait_for("it asks · 1/")
     nvim.wait_for("Permission needed  execute  Build")

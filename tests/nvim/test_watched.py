@@ -86,7 +86,7 @@ def test_it_is_previewed_followed_reviewed_rejected_and_restored(
     nvim.command("AcpChat")
     nvim.command("stopinsert")
     nvim.lua('require("acp_nvim.limits").seen_ms = 0')
-    nvim.wait_until(lambda: "preview in the file" in nvim.chat_text(), what="the preview in the chat")
+    nvim.wait_until(lambda: "p preview" in nvim.chat_text(), what="the preview in the chat")
     nvim.lua("vim.api.nvim_set_current_win(vim.fn.win_findbuf(...)[1])", nvim.chat_buffer())
     nvim.keys("p")
     nvim.wait_until(lambda: nvim.api("get_current_buf") == buffer, what="the file")
@@ -114,7 +114,7 @@ def test_one_that_is_opened_after_it_was_named_is_watched_too(
 ) -> None:
     nvim, path = begun(editor, tmp_path)
     ask(nvim, path, "two", "TWO")
-    nvim.wait_until(lambda: "preview in the file" in nvim.chat_text(), what="the preview in the chat")
+    nvim.wait_until(lambda: "p preview" in nvim.chat_text(), what="the preview in the chat")
     nvim.command(f"edit {path}")
     buffer = nvim.api("get_current_buf")
     nvim.wait_until(lambda: nvim.lua(PREVIEWED, buffer), what="the preview in the file")

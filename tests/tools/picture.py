@@ -86,7 +86,7 @@ def film(nvim: ScreenEditor, theme: Theme) -> list[Frame]:
         nvim.type(part)
         made.take(caption, seconds, part.strip())
     nvim.type("\x1b\r")
-    made.take("It asks before it acts; the change is previewed in your file", 4, "[3] r")
+    made.take("It asks before it acts; the change is previewed in your file", 4, "✗ r")
     nvim.type("\x17kp")
     made.take("p goes to the change; ghk allows it", 3, "demo asks")
     nvim.type("ghk")

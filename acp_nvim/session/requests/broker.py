@@ -227,13 +227,13 @@ def option_for(action: RuleAction, options: Sequence[events.Option]) -> events.O
 def with_ours(request: Request) -> list[events.Option]:
     """Return the options, with an added "always" if the agent offers only "once" and the request is recognisable.
 
-    It names what it would apply to. Commands with secrets get none, as the secrets would be written to disk.
+    It says what it would apply to. Commands with secrets get none, as the secrets would be written to disk.
     """
     options, about = request.view.options, request.wanted.about
     command = (about.command or "") if about else ""
     if about is None or len(command) > ALWAYS_CHARS or masked(command) != command:
         return list(options)
-    what = _named(about, request.wanted.roots[0])
+    what = "this command" if command and command == request.view.command else _named(about, request.wanted.roots[0])
     added = []
     actions: tuple[RuleAction, ...] = ("allow", "reject")
     for action in actions:
@@ -246,7 +246,7 @@ def with_ours(request: Request) -> list[events.Option]:
 
 
 def _named(about: Subject, cwd: str) -> str:
-    """Return what a stored answer would apply to, in words: the command, or the files below `cwd` by their names."""
+    """Return what a stored answer would apply to, in words, where the request does not show it as its command."""
     if about.command is not None:
         line = about.command.partition("\n")[0]
         return f"`{line}`" if line == about.command and len(line) <= NAMED_CHARS else f"`{line[:NAMED_CHARS]} …`"

@@ -3,6 +3,7 @@ local blocks = require("acp_nvim.chat.blocks.permission")
 local config = require("acp_nvim.config")
 local temporary_keymaps = require("acp_nvim.temporary_keymaps")
 local message = require("acp_nvim.message")
+local options = require("acp_nvim.chat.blocks.options")
 local preview_view = require("acp_nvim.review.preview_view")
 local previews = require("acp_nvim.review.previews")
 local visibility = require("acp_nvim.permission.visibility")
@@ -186,9 +187,11 @@ function M.refresh(session, waiting, answer)
   for _, key in ipairs(config.keys("choose")) do
     temporary_keymaps.map(bufnr, "n", key, function()
       local pending, block, offset = under_cursor(session, waiting)
-      local rows = pending and block and block.rendered and block.rendered.option_rows
-      if pending and rows and rows[offset] then
-        answer_unless_ahead(pending.request, rows[offset], answer)
+      local column = vim.api.nvim_win_get_cursor(0)[2]
+      local places = pending and block and block.rendered and block.rendered.options
+      local option_id = options.at(places, offset --[[@as integer]], column)
+      if pending and option_id then
+        answer_unless_ahead(pending.request, option_id, answer)
       else
         temporary_keymaps.below(bufnr, "n", key)
       end

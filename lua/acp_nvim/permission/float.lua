@@ -6,6 +6,7 @@ local config = require("acp_nvim.config")
 local following = require("acp_nvim.chat.transcript.following")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
+local options = require("acp_nvim.chat.blocks.options")
 local permission = require("acp_nvim.permission")
 local preview_view = require("acp_nvim.review.preview_view")
 local previews = require("acp_nvim.review.previews")
@@ -24,7 +25,7 @@ local api = vim.api
 ---@field id integer of the request that is shown
 ---@field since integer when it was shown first, in nanoseconds
 ---@field shift integer rows above its text
----@field rows table<integer, string> row -> option_id
+---@field options acp.OptionPlace[]
 
 ---@type acp.FloatState?
 local shown
@@ -67,23 +68,25 @@ end
 ---@param one acp.Pending
 ---@param more integer requests that wait besides
 ---@return acp.FloatText
----@return table<integer, string> rows of the options
+---@return acp.OptionPlace[]
 ---@return integer rows above its text
 local function text_of(one, more)
   local session = sessions.get(one.session) or { status = {} }
   local rendered = block.render(one.request, {
-    letters = is_inside() and answer_keys.letters(one.request) or nil, -- the keys work in the float only
+    letters = answer_keys.letters(one.request),
+    has_no_keys = not is_inside(),
     cwd = session.cwd,
     files = #previews.of_request(one.request.id),
+    width = window.columns(),
   })
   local title = ("%s asks"):format(sessions.name(session))
   title = more > 0 and ("%s · %d more wait%s"):format(title, more, more == 1 and "s" or "") or title
   local text = { lines = rendered.lines, highlights = rendered.highlights, title = title, answers = answers() }
-  local rows, lines, bodies = rendered.option_rows or {}, {}, {}
+  local places, lines, bodies = rendered.options or {}, {}, {}
   visibility.add_lines(lines, bodies, rendered)
   visibility.show(one.request.id, "float", lines, bodies)
   if window.has_border() then
-    return text, rows, 0
+    return text, places, 0
   end
   -- a first line takes the place of the title and the footer
   local long, short = ("%s · %s"):format(text.title, text.answers), (":AcpPermissions (%d)"):format(more + 1)
@@ -92,11 +95,10 @@ local function text_of(one, more)
     highlight.row = highlight.row + 1
   end
   table.insert(text.highlights, { row = 0, from = 0, to = -1, group = "AcpPermission" })
-  local moved = {}
-  for row, option_id in pairs(rows) do
-    moved[row + 1] = option_id
+  for _, place in ipairs(places) do
+    place.row = place.row + 1
   end
-  return text, moved, 1
+  return text, places, 1
 end
 
 ---@return acp.Pending? request in the float, while it waits
@@ -132,7 +134,8 @@ end
 local function map_keys(bufnr, request)
   temporary_keymaps.unmap(bufnr)
   answer_keys.map_all(bufnr, request, answers_with, function()
-    return shown and shown.rows[api.nvim_win_get_cursor(0)[1] - 1]
+    local at = api.nvim_win_get_cursor(0)
+    return shown and options.at(shown.options, at[1] - 1, at[2])
   end)
   for _, key in ipairs(#previews.of_request(request.id) > 0 and config.keys("preview") or {}) do
     temporary_keymaps.map(bufnr, "n", key, function()
@@ -169,10 +172,10 @@ function M.draw()
     return
   end
   local request = list[1].request
-  local text, rows, shift = text_of(list[1], #list - 1)
+  local text, places, shift = text_of(list[1], #list - 1)
   window.show(text)
   local since = shown and shown.id == request.id and shown.since or vim.uv.hrtime()
-  shown = { id = request.id, since = since, shift = shift, rows = rows }
+  shown = { id = request.id, since = since, shift = shift, options = places }
   map_keys(window.buffer() --[[@as integer]], request)
 end
 

@@ -5,6 +5,7 @@ local config = require("acp_nvim.config")
 local decoration = require("acp_nvim.chat.transcript.decoration")
 local limits = require("acp_nvim.limits")
 local sessions = require("acp_nvim.sessions")
+local options = require("acp_nvim.chat.blocks.options")
 local own = require("acp_nvim.windows.own")
 local temporary_keymaps = require("acp_nvim.temporary_keymaps")
 local typed_ahead = require("acp_nvim.windows.typed_ahead")
@@ -24,7 +25,7 @@ local ZINDEX = 46 -- above the float with permissions
 ---@field win integer
 ---@field bufnr integer
 ---@field from integer window that had the focus before
----@field rows table<integer, string> row -> option_id
+---@field options acp.OptionPlace[]
 ---@field key? string that was pressed to allow
 ---@field border? string text of its border
 ---@field is_over? boolean the request needs no answer any more
@@ -106,15 +107,12 @@ local function fill(now)
   local session = sessions.get(now.one.session) or {}
   local request = now.one.request
   local letters = answer_keys.letters(request)
-  local rendered = block.render(request, { letters = letters, cwd = session.cwd, whole = true })
-  local lines, highlights, rows = wrapped(rendered, width)
-  now.rows = {}
-  for row, option_id in pairs(rendered.option_rows or {}) do
-    now.rows[rows[row]] = option_id
-  end
+  local rendered = block.render(request, { letters = letters, cwd = session.cwd, whole = true, width = width })
+  local lines, highlights, places = wrapped(rendered, width)
+  now.options = places
   decoration.fill(now.bufnr, lines, highlights)
   local seen, bodies = {}, {}
-  visibility.add_lines(seen, bodies, { lines = lines, option_rows = now.rows })
+  visibility.add_lines(seen, bodies, { lines = lines, options = places })
   visibility.show(request.id, "reader", seen, bodies)
   return {
     relative = "editor",
@@ -181,7 +179,8 @@ end
 local function map_keys(now)
   temporary_keymaps.unmap(now.bufnr)
   answer_keys.map_all(now.bufnr, now.one.request, answers_with, function()
-    return now.rows[api.nvim_win_get_cursor(0)[1] - 1]
+    local at = api.nvim_win_get_cursor(0)
+    return options.at(now.options, at[1] - 1, at[2])
   end)
   for _, key in ipairs(config.keys("close")) do
     temporary_keymaps.map(now.bufnr, "n", key, M.close, "acp: back")
@@ -207,7 +206,7 @@ function M.show(one, answer, option_id)
     vim.bo[bufnr].bufhidden = "wipe"
     vim.bo[bufnr].undolevels = -1
     local key = answer_keys.key_of(one.request, option_id)
-    now = { one = one, answer = answer, bufnr = bufnr, from = from, rows = {}, key = key, win = from }
+    now = { one = one, answer = answer, bufnr = bufnr, from = from, options = {}, key = key, win = from }
     now.win = api.nvim_open_win(bufnr, true, fill(now))
     open = now -- only now: without its window it counts as closed
     own.set_options(now.win, { linebreak = false, scrolloff = 0 }) -- its lines are as wide as it

@@ -54,20 +54,21 @@ function M.locate_with(locator)
 end
 
 ---Adds the lines of a rendered request. Options count with their ids, since the keys beside them differ between surfaces.
----Lines below the options do not belong to the request.
+---Words about the preview do not belong to the request.
 ---@param lines string[] they are added here
 ---@param bodies table<integer, acp.Body> lines that belong to changes of files are added here, counted from 1
 ---@param rendered acp.Rendered with its lines
 ---@param is_named? fun(path: string): boolean the title names that file, so the file's line need not be seen
 function M.add_lines(lines, bodies, rendered, is_named)
-  local shift, last = #lines, 0
-  local options = rendered.option_rows or {}
-  for row in pairs(options) do
-    last = math.max(last, row + 1)
+  local shift = #lines
+  vim.list_extend(lines, rendered.lines)
+  if rendered.preview then
+    lines[shift + 1] = lines[shift + 1]:sub(1, -#rendered.preview - 1)
   end
-  for index = 1, last > 0 and last or #rendered.lines do
-    local option = options[index - 1]
-    lines[shift + index] = option and "option " .. option or rendered.lines[index]
+  local options = {}
+  for _, place in ipairs(rendered.options or {}) do
+    options[place.row] = ("%s option %s"):format(options[place.row] or "", place.option_id)
+    lines[shift + place.row + 1] = options[place.row]
   end
   M.add_bodies(bodies, shift, rendered, is_named)
 end

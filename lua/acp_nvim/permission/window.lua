@@ -48,6 +48,11 @@ function M.has_border()
   return last - first >= LEAST_ROWS and vim.o.columns >= 24
 end
 
+---@return integer columns that its text may have at most
+function M.columns()
+  return math.max(1, math.min(vim.o.columns - (M.has_border() and 2 or 0), FLOAT_COLUMNS))
+end
+
 ---@param config table
 local function open(config)
   if M.window() then
@@ -88,7 +93,7 @@ function M.show(text)
   for _, line in ipairs(text.lines) do
     width = math.max(width, vim.fn.strdisplaywidth(line:sub(1, limits.line_bytes)))
   end
-  width = math.min(width, math.max(1, math.min(vim.o.columns - border, FLOAT_COLUMNS)))
+  width = math.min(width, M.columns())
   local config = { relative = "editor", anchor = "NE", row = first, col = vim.o.columns, width = width, height = 1 }
   config.style, config.focusable, config.zindex = "minimal", true, ZINDEX
   config.border = bordered and "rounded" or "none"

@@ -34,11 +34,35 @@ local function ends_of(line, width)
   return ends
 end
 
+---Splits what marks a part of a line where the line is split.
+---@generic T
+---@param marks T[] with `row`, `from` and `to`
+---@param rows table<integer, integer> by row: the first row of its pieces
+---@param ends table<integer, integer[]> by row
+---@return T[]
+local function split(marks, rows, ends)
+  local out = {}
+  for _, one in ipairs(marks) do
+    local from = 0
+    for piece, to in ipairs(ends[one.row]) do
+      local place = { row = rows[one.row] + piece - 1, from = 0, to = -1 }
+      if one.to == -1 then
+        out[#out + 1] = vim.tbl_extend("force", one, place)
+      elseif one.from < to and one.to > from then
+        place.from, place.to = math.max(one.from, from) - from, math.min(one.to, to) - from
+        out[#out + 1] = vim.tbl_extend("force", one, place)
+      end
+      from = to
+    end
+  end
+  return out
+end
+
 ---@param rendered acp.Rendered with lines and highlights
 ---@param width integer columns
 ---@return string[] lines
 ---@return acp.Highlight[] highlights
----@return table<integer, integer> rows by row of `rendered`, from 0: the first row of its pieces
+---@return acp.OptionPlace[] options
 return function(rendered, width)
   local before = vim.list_slice(rendered.lines)
   local highlights = vim.tbl_map(function(one)
@@ -49,7 +73,7 @@ return function(rendered, width)
     before[one.row + 1] = before[one.row + 1] .. one.after
     return { row = one.row, from = from, to = from + #one.after, group = one.group }
   end, rendered.highlights)
-  local lines, wrapped, rows, ends = {}, {}, {}, {}
+  local lines, rows, ends = {}, {}, {}
   for index, line in ipairs(before) do
     rows[index - 1], ends[index - 1] = #lines, ends_of(line, width)
     local from = 0
@@ -58,18 +82,5 @@ return function(rendered, width)
       from = to
     end
   end
-  for _, one in ipairs(highlights) do
-    local from = 0
-    for piece, to in ipairs(ends[one.row]) do
-      local row = rows[one.row] + piece - 1
-      if one.to == -1 then
-        wrapped[#wrapped + 1] = { row = row, from = 0, to = -1, group = one.group }
-      elseif one.from < to and one.to > from then
-        local first, last = math.max(one.from, from) - from, math.min(one.to, to) - from
-        wrapped[#wrapped + 1] = { row = row, from = first, to = last, group = one.group }
-      end
-      from = to
-    end
-  end
-  return lines, wrapped, rows
+  return lines, split(highlights, rows, ends), split(rendered.options or {}, rows, ends)
 end

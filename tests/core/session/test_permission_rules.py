@@ -579,14 +579,14 @@ async def test_an_answer_for_good_answers_the_agent_once_and_is_kept(host: Host,
     begin(host, [], command("make > log"), command("make > log"), command("make"))
     asked = await question(host)
     assert offered(asked) == [
-        ("acp_nvim:allow_always", "Always allow `make > log` in this project"),
-        ("acp_nvim:reject_always", "Always reject `make > log` in this project"),
+        ("acp_nvim:allow_always", "Always allow this command in this project"),
+        ("acp_nvim:reject_always", "Always reject this command in this project"),
     ]
     host.answer(asked.id, "acp_nvim:allow_always")
     other = await question(host, 2)
     assert host.scripts["it"].notes("chosen") == ["reject", "reject"]
     [done] = host.of(events.PermissionDone)
-    assert (done.option_id, done.name) == ("acp_nvim:allow_always", "Always allow `make > log` in this project")
+    assert (done.option_id, done.name) == ("acp_nvim:allow_always", "Always allow this command in this project")
     [auto] = host.of(PermissionAuto)
     assert (auto.source, auto.rule) == ("stored", "allow agent it kind execute command make > log")
     host.answer(other.id, "acp_nvim:reject_always")

@@ -3,21 +3,25 @@ local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
 local content = require("acp_nvim.chat.blocks.content")
 local limits = require("acp_nvim.limits")
+local options = require("acp_nvim.chat.blocks.options")
 local reveal = require("acp_nvim.chat.blocks.reveal")
 
 local M = {}
 
+local NEAR_ROWS = 12 -- of the tool call above a request that a small screen has room for
+local REQUEST_ROWS = 6 -- that a request takes without its title, and the line above it
 local REQUEST_LINE_BYTES = 256 * 1024 -- of one line of a request: twice the longest argument that Linux accepts
-local KEPT = "  (kept by acp_nvim)"
-local MARKS = { allow_once = "✓ ", allow_always = "✓ ", reject_once = "✗ ", reject_always = "✗ " }
 
 ---@class acp.RequestDisplay
----@field letters? table<string, string> option_id -> key; nil: no key answers where it is shown
+---@field letters table<string, string> option_id -> key
+---@field has_no_keys? boolean no key answers where it is shown
 ---@field outcome? string description of the outcome; nil while it waits
 ---@field above? string[] lines of the tool call right above it
 ---@field whole? boolean leave nothing out, however long it is
 ---@field cwd? string
 ---@field files? integer number of files with a preview
+---@field width? integer columns of the window that shows it
+---@field height? integer its rows
 
 ---@return number limit of lines shown of a text or a command
 local function line_limit(display)
@@ -28,41 +32,6 @@ local function new_lines(display)
   local out = Lines.new(display.whole and math.huge or REQUEST_LINE_BYTES)
   out.reveals = true
   return out
-end
-
-local function remark(option, letter)
-  if option.ours then
-    return KEPT
-  elseif not letter and Lines.one_line(option.kind) ~= "" then
-    return ("  (%s)"):format(Lines.one_line(option.kind))
-  end
-  return ""
-end
-
----@param letters? table<string, string> option_id -> key; nil: no key answers here
----@return table<integer, string> rows row -> option_id
-local function add_options(out, request, letters)
-  local rows = {}
-  local width = #tostring(#(request.options or {}))
-  for index, option in ipairs(request.options or {}) do
-    local name, mark = vim.trim(tostring(option.name or "")), MARKS[option.kind] or "? "
-    rows[#out.lines] = option.option_id
-    if letters then
-      local letter = letters[option.option_id]
-      out:add({
-        { mark, "AcpPermission" },
-        "[",
-        { tostring(index), "AcpPermissionKey" },
-        "] " .. (" "):rep(width - #tostring(index)),
-        { letter or " ", "AcpPermissionKey" },
-        "  " .. name,
-        { remark(option, letter), "AcpToolDetail" },
-      })
-    else
-      out:add({ { mark, "AcpPermission" }, "· " .. name, { option.ours and KEPT or "", "AcpToolDetail" } })
-    end
-  end
-  return rows
 end
 
 ---@return integer? first index where all of them stand in succession; nil for a command of several lines, which must
@@ -144,9 +113,9 @@ local function add_host_lines(out, request, display)
 end
 
 ---Adds the content of a request, except for lines that the tool call above shows.
----@return acp.AboveRun[] runs lines above that belong to the request
-local function add_content(out, request, display)
-  local runs, items = {}, request.content or {}
+---@param runs acp.AboveRun[] gets the lines above that belong to the request
+local function add_content(out, request, display, runs)
+  local items = request.content or {}
   local most = line_limit(display)
   add_unless_above(out, display, runs, function(to)
     content.add_locations(to, request, Lines.one_line(request.title), display.cwd, most)
@@ -158,8 +127,7 @@ local function add_content(out, request, display)
       content.add(to, rest, display.cwd, most)
     end)
     if found then
-      content.add(out, vim.list_slice(items, 1, from - 1), display.cwd, most)
-      return runs
+      return content.add(out, vim.list_slice(items, 1, from - 1), display.cwd, most)
     end
   end
   local news = vim.tbl_filter(function(item)
@@ -168,7 +136,6 @@ local function add_content(out, request, display)
     end)
   end, items)
   content.add(out, news, display.cwd, most)
-  return runs
 end
 
 ---Adds what the input of the tool call says beside all else that the request shows: a line for each member, or several for
@@ -218,11 +185,40 @@ local function is_command(title, request)
     and (said == request.command or beginning ~= nil and vim.startswith(request.command, beginning))
 end
 
----Adds all lines of the title, which may be a command.
-local function add_whole_title(out, request, display)
+---Says behind the title which key previews the changes.
+---@return string? words that are no part of the request: they come later
+local function add_preview(out, display)
+  local key, files = config.keys("preview")[1], not display.has_no_keys and display.files or 0
+  if not key or files == 0 then
+    return nil
+  end
+  local where = files > 1 and (" in %d files"):format(files) or ""
+  local words, at = ("  %s preview%s"):format(key, where), #out.lines[1]
+  out.lines[1] = out.lines[1] .. words
+  table.insert(out.highlights, { row = 0, from = at + 2, to = at + 2 + #key, group = "AcpPermissionKey" })
+  table.insert(out.highlights, { row = 0, from = at + 2 + #key, to = at + #words, group = "AcpToolDetail" })
+  return words
+end
+
+---@return boolean the whole tool call above can be seen together with the request
+local function is_near(display)
+  local rows = 0
+  for _, line in ipairs(display.above or {}) do
+    rows = rows + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / (display.width or math.huge)))
+  end
+  return rows > 0 and rows <= math.max((display.height or 0) - REQUEST_ROWS, NEAR_ROWS)
+end
+
+---Adds all lines of the title, which may be a command, unless the tool call above begins with it and is short.
+---@param runs acp.AboveRun[] gets the line of the title above
+local function add_whole_title(out, request, display, runs)
   local title = tostring(request.title or ""):gsub("^[\r\n]+", "")
   title = title:gsub("%s+$", "")
   if is_command(title, request) then
+    return add_title(out, request, nil, "")
+  end
+  if is_near(display) and display.above[1] == out:visible(title) then
+    runs[1] = { 1, 1, {} }
     return add_title(out, request, nil, "")
   end
   add_title(out, request, nil, title:match("^[^\n]*"))
@@ -236,26 +232,23 @@ end
 ---@return acp.Rendered
 function M.render(request, display)
   local out = display.outcome and Lines.new(REQUEST_LINE_BYTES) or new_lines(display)
-  local rows, runs
+  local places, preview, runs = nil, nil, {}
   if display.outcome then -- the tool call above still shows the content
     add_title(out, request, display.outcome, Lines.one_line(request.title))
     out:add({ "  ", { display.outcome, "AcpToolDetail" } })
     add_command(out, request, Lines.one_line(request.title))
   else
-    add_whole_title(out, request, display)
+    add_whole_title(out, request, display, runs)
     content.add_text(out, request.description, line_limit(display))
     add_host_lines(out, request, display)
-    runs = add_content(out, request, display)
+    add_content(out, request, display, runs)
     add_input(out, request, display)
-    rows = add_options(out, request, display.letters)
-    local key, files = config.keys("preview")[1], display.letters and display.files or 0
-    if key and files > 0 then
-      local where = files == 1 and "in the file" or ("in %d files, one after the other"):format(files)
-      out:add({ "      ", { key, "AcpPermissionKey" }, { "  preview " .. where, "AcpToolDetail" } })
-    end
+    places = options.add(out, request.options or {}, display)
+    preview = add_preview(out, display)
   end
   local rendered = out:rendered()
-  rendered.option_rows = rows
+  rendered.options = places
+  rendered.preview = preview
   rendered.above_runs = runs
   return rendered
 end
