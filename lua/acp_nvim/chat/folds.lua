@@ -1,4 +1,4 @@
--- Creates folds for thoughts and tool calls when blocks and windows change.
+-- Creates folds for thoughts, tool calls and pinned plans when blocks and windows change.
 --
 -- Visible blocks get their folds at once, the others in small batches when no updates arrive. In a window whose 'foldlevel'
 -- the user has changed (zM, zR), this option decides whether new folds are closed.
@@ -23,7 +23,7 @@ local is_scheduled = false
 local changed_at = 0 -- when blocks changed last, in nanoseconds
 
 local function is_folded(block)
-  return block.kind == "thought" or block.kind == "tool_call"
+  return block.kind == "thought" or block.kind == "tool_call" or block.kind == "plan"
 end
 
 local function places_in(session, first, last)
@@ -43,7 +43,7 @@ local function places_at_end(session, win)
     local rows = last - first + 1
     if is_folded(block) then
       places[#places + 1] = { block = block, first = first, last = last }
-      rows = manual.least_rows(win, block, rows)
+      rows = manual.least_rows(session, win, block, rows)
     end
     room = room - rows - 1
     if room <= 0 then

@@ -30,11 +30,16 @@ local OPTIONS = {
 M.windows = {}
 local windows = M.windows
 
+---@return boolean the plan is shown above the prompt, too
+local function is_pinned(session, block)
+  return block.kind == "plan" and session.plans.active[block.id] ~= nil and config.get().ui.plan == "pinned"
+end
+
 local function is_foldable(session, block, first, last)
   if block.kind == "thought" then -- once it is complete
     return last < api.nvim_buf_line_count(session.bufnr) - 1 or not states.is_working(session.status.state)
   end
-  return block.kind == "tool_call" and last > first
+  return last > first and (block.kind == "tool_call" or is_pinned(session, block))
 end
 
 ---Whether Normal mode commands can be executed.
@@ -56,12 +61,14 @@ local function remove(first, last)
 end
 
 ---@return integer number of screen rows that it takes at least
-function M.least_rows(win, block, lines)
+function M.least_rows(session, win, block, lines)
   local level = api.nvim_get_option_value("foldlevel", { win = win })
   if level ~= UNTOUCHED then
     return level == 0 and 1 or lines
-  elseif block.kind == "thought" then
+  elseif block.kind == "thought" or is_pinned(session, block) then
     return 1
+  elseif block.kind == "plan" then
+    return lines
   end
   local closes = config.get().ui.fold_tool_calls
   return (closes == true or closes and lines > CALL_LINES) and 1 or lines
@@ -78,7 +85,9 @@ local function is_closed(bufnr, win, place, level)
     return false -- the user reads there; in the last row the cursor follows the text
   end
   local ui = config.get().ui
-  if place.block.kind == "thought" then
+  if place.block.kind == "plan" then
+    return true
+  elseif place.block.kind == "thought" then
     local bytes = api.nvim_buf_get_offset(bufnr, last + 1) - api.nvim_buf_get_offset(bufnr, first)
     return ui.fold_thoughts and (last - first >= THOUGHT_LINES or bytes > THOUGHT_BYTES)
   elseif ui.fold_tool_calls == "long" then
@@ -171,8 +180,11 @@ local function chunks_of_fold()
     vim.list_extend(chunks, block.head.after)
     table.insert(chunks, { count, "AcpToolDetail" })
     return chunks
+  end
+  local line = api.nvim_buf_get_lines(0, vim.v.foldstart - 1, vim.v.foldstart, false)[1] or ""
+  if block and block.kind == "plan" then
+    return { { shortened(line, room), "AcpAgentHeader" }, { count, "AcpToolDetail" } }
   elseif block and block.kind == "thought" then
-    local line = api.nvim_buf_get_lines(0, vim.v.foldstart - 1, vim.v.foldstart, false)[1] or ""
     return {
       { "▸ ", "AcpToolDetail" },
       { shortened(line, room - 2) .. " …", "AcpThought" },

@@ -20,6 +20,7 @@ local PINNED_LINES = 6 -- of the plans above the prompt: most lines are for the 
 local PINNED_PART = 0.3 -- of the lines of chat and prompt, for the same reason
 local PROMPT_PART = 0.5 -- maximal share of the prompt: the conversation stays visible
 local LEAST_PROMPT = 3 -- lines that a prompt may need even if few are left to the chat: its 'winbar', and two of text
+local ASKING_LINES = 24 -- that a chat with a waiting request has before plans and an empty prompt get any: those of a small screen
 local is_due = false
 local reported = false
 
@@ -32,12 +33,18 @@ local function total_lines(now)
   return lines + (now.pin and api.nvim_win_get_height(now.pin) + 1 or 0)
 end
 
----Returns the lines the prompt needs: those of its text, at least those of the options.
+---@param win integer of a prompt
+---@return integer lines that it has at least
+local function least_prompt(win)
+  return math.max(1, math.floor(config.get().ui.prompt_height), vim.w[win].acp_nvim_least or 0)
+end
+
+---Returns the lines the prompt needs for its text.
 ---@param win integer of the prompt
+---@param least integer lines
 ---@param most integer lines
 ---@return integer lines, including its 'winbar'
-local function prompt_lines(win, most)
-  local least = math.max(1, math.floor(config.get().ui.prompt_height), vim.w[win].acp_nvim_least or 0)
+local function prompt_lines(win, least, most)
   if least >= most then
     return math.max(1, most)
   end
@@ -93,8 +100,11 @@ local function distribute(now)
   local whole = cells and cells - (now.prompt and 1 or 0) or total_lines(now)
   local most = math.min(math.floor(whole * PROMPT_PART), math.max(LEAST_PROMPT, whole - splits.LEAST_CHAT))
   most = math.max(1, most)
-  local prompt = now.prompt and prompt_lines(now.prompt, most) or 0
+  local prompt = now.prompt and prompt_lines(now.prompt, least_prompt(now.prompt), most) or 0
   local lines = plan_lines(now, whole, prompt)
+  if now.prompt and now.session.asks and whole - prompt - #lines < ASKING_LINES then
+    prompt, lines = prompt_lines(now.prompt, 1, most), {}
+  end
   if #lines == 0 and now.pin then
     close(now.pin)
     now.pin = nil
@@ -108,6 +118,16 @@ local function distribute(now)
   end
   if now.pin then
     pin.draw(now.pin, lines)
+  end
+end
+
+---Shows the end of a chat of another height at its bottom: Neovim may leave empty rows below it.
+local function show_end(win)
+  local mode = api.nvim_get_mode()
+  if not mode.blocking and (mode.mode == "n" or mode.mode == "i") then
+    api.nvim_win_call(win, function()
+      vim.cmd("silent! normal! zb")
+    end)
   end
 end
 
@@ -125,11 +145,14 @@ function M.now()
   end
   local is_reading = api.nvim_win_get_cursor(now.chat)[1] < api.nvim_buf_line_count(api.nvim_win_get_buf(now.chat))
   local view = api.nvim_win_call(now.chat, vim.fn.winsaveview)
+  local height = api.nvim_win_get_height(now.chat)
   distribute(now)
   if is_reading then
     api.nvim_win_call(now.chat, function()
       vim.fn.winrestview(view)
     end)
+  elseif api.nvim_win_get_height(now.chat) ~= height then
+    show_end(now.chat)
   end
   splits.settled()
 end
