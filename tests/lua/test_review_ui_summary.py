@@ -32,7 +32,7 @@ def test_it_says_what_changed_and_how_to_go_back(editor, key):
         "  M src/a.py  +10 −4",
         "  A new.py  +2 −0",
         "  B c.png  binary file",
-        f"  ⟲ :AcpRestore goes back to before this turn ({time.strftime('%H:%M', time.localtime(TIME))})",
+        f"  ⟲ {time.strftime('%H:%M', time.localtime(TIME))}  :AcpRestore goes back to before this turn",
     ]
     editor.apply(summary(editor, key, 2, files=[{"path": "/q/a", "operation": "delete", "removed": 1}]))
     assert editor.lines(key)[7:9] == ["Changed 1 file  +0 −1", "  D /q/a  +0 −1"]

@@ -57,9 +57,11 @@ return function(event, cwd)
   end
   add_records(out, records, "  and ")
   if event.id then
-    local time = event.time and (" (%s)"):format(os.date("%H:%M", math.floor(event.time))) or ""
-    out.targets[#out.lines] = { checkpoint = event.id, words = "this turn" .. time }
-    out:add({ { "  ⟲ :AcpRestore goes back to before this turn" .. time, "AcpToolDetail" } })
+    local time = event.time and os.date("%H:%M", math.floor(event.time)) --[[@as string?]]
+    out.targets[#out.lines] = { checkpoint = event.id, words = "this turn" .. (time and (" (%s)"):format(time) or "") }
+    -- the time is first: 'linebreak' would break within it at the edge of the window
+    local words = (time and time .. "  " or "") .. ":AcpRestore goes back to before this turn"
+    out:add({ { "  ⟲ " .. words, "AcpToolDetail" } })
   end
   return out:rendered()
 end
