@@ -40,6 +40,15 @@ function M.short(path)
   return M.below_home(path)
 end
 
+---Returns the name of a new buffer: status lines show it as it was given.
+---@param path string absolute
+---@return string name relative to the working directory, unless that looks like an address or begins with `~`
+function M.of_buffer(path)
+  local directory = vim.fn.getcwd() .. "/"
+  local below = #directory > 1 and vim.startswith(path, directory) and path:sub(#directory + 1) or ""
+  return below ~= "" and not below:find("^[/~]") and not below:find(":[/\\]") and below or path
+end
+
 ---@param path string as someone writes it
 ---@return string path with the home directory in place of a leading `~/`; nothing else is expanded
 function M.from_home(path)

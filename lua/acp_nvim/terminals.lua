@@ -4,6 +4,7 @@ local SafeOutput = require("acp_nvim.terminals.safe_output")
 local keymaps = require("acp_nvim.keymaps")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
+local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local requests = require("acp_nvim.host.requests")
 local switch = require("acp_nvim.windows.switch")
@@ -121,7 +122,7 @@ end
 
 local function name(terminal)
   local command = vim.fn.strcharpart(Lines.one_line(terminal.target.words), 0, limits.terminal_name)
-  pcall(api.nvim_buf_set_name, terminal.bufnr, vim.trim(("acp://terminal/%s %s"):format(terminal.key, command)))
+  pcall(api.nvim_buf_set_name, terminal.bufnr, named.name(vim.trim(("terminal %s %s"):format(terminal.key, command))))
 end
 
 ---Makes the buffer a terminal, of its final size: Neovim loses lines that come while the size changes.

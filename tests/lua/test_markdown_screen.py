@@ -173,7 +173,7 @@ def test_a_long_fence_keeps_its_language(screen):
 
 
 LOOK_AT = """
-local win = vim.fn.win_findbuf(vim.fn.bufnr("acp://chat/"))[1]
+local win = vim.fn.win_findbuf(vim.fn.bufnr("acp://demo chat"))[1]
 vim.api.nvim_win_set_cursor(win, { ..., 0 })
 vim.cmd.redraw()
 """
@@ -183,7 +183,7 @@ def test_pages_have_their_colours_when_they_are_seen_again(screen):
     editor = opened(screen, rows=30)
     code = "".join(f'local n{row} = "word"\n' for row in range(50))
     tell(editor, f"# Begin\n\n```lua\n{code}```\n\n" + ANSWER * 100)
-    lines = editor.lua('return vim.api.nvim_buf_line_count(vim.fn.bufnr("acp://chat/"))')
+    lines = editor.lua('return vim.api.nvim_buf_line_count(vim.fn.bufnr("acp://demo chat"))')
     for _ in range(2):
         editor.lua(LOOK_AT, 1)
         wait_for_colour(editor, "# Begin", "101010", 2)

@@ -54,7 +54,7 @@ WORDS = [
     "y",
 ]
 MARKS = """
-local bufnr = vim.fn.bufnr("acp://chat/")
+local bufnr = vim.fn.bufnr("acp://demo chat")
 local namespace = vim.api.nvim_get_namespaces()["acp_nvim.tables"]
 return vim.api.nvim_buf_get_extmarks(bufnr, namespace, 0, -1, { details = true })
 """
@@ -92,14 +92,14 @@ end
 return next((select(2, debug.getupvalue(update, index)))) == nil
 """
 """No layout waits for its time."""
-CHAT_WINDOW = 'vim.api.nvim_set_current_win(vim.fn.bufwinid(vim.fn.bufnr("acp://chat/")))'
+CHAT_WINDOW = 'vim.api.nvim_set_current_win(vim.fn.bufwinid(vim.fn.bufnr("acp://demo chat")))'
 
 
 def chat_rows(editor):
     """What the window of the chat shows, without the window beside it and the prompt."""
     win = editor.lua("return vim.fn.win_screenpos(vim.fn.bufwinid(...))[2] - 1", editor.chat_buffer())
     rows = [row[win:] for row in editor.rows()]
-    return rows[: next((at for at, row in enumerate(rows) if row.startswith("acp://chat")), len(rows))]
+    return rows[: next((at for at, row in enumerate(rows) if row.startswith("acp://demo chat")), len(rows))]
 
 
 def table_rows(editor):

@@ -147,10 +147,12 @@ def test_writing_keeps_the_draft_and_says_what_sends_it(editor, key):
 
 def test_a_prompt_with_text_lets_neovim_end(editor, key):
     editor.keys("ihello<Esc>:wincmd k<CR>")
-    editor.lua("vim.api.nvim_buf_set_lines(vim.fn.bufnr('acp://prompt/'), 0, -1, true, { 'changed from elsewhere' })")
-    assert editor.lua("return vim.bo[vim.fn.bufnr('acp://prompt/')].modified")
+    editor.lua(
+        "vim.api.nvim_buf_set_lines(vim.fn.bufnr('acp://demo prompt'), 0, -1, true, { 'changed from elsewhere' })"
+    )
+    assert editor.lua("return vim.bo[vim.fn.bufnr('acp://demo prompt')].modified")
     editor.lua("vim.cmd('silent! doautocmd QuitPre')")
-    assert not editor.lua("return vim.bo[vim.fn.bufnr('acp://prompt/')].modified")
+    assert not editor.lua("return vim.bo[vim.fn.bufnr('acp://demo prompt')].modified")
 
 
 def test_the_prompt_says_what_sends_in_each_mode(editor, key):

@@ -60,7 +60,7 @@ def test_keys_work_in_a_prompt_that_was_deleted_and_is_gone_back_to(editor, key)
 
 
 def test_what_a_vim_session_left_becomes_the_chat(editor):
-    editor.command("edit acp://chat/1/demo | split acp://prompt/1/demo")
+    editor.command("edit acp://demo chat 1 | split acp://demo prompt 1")
     editor.keys("ityped before<Esc>")
     left = sorted(editor.lua(NAMES))
     key = editor.chat()

@@ -52,7 +52,7 @@ def test_only_code_windows_come_back_without_a_prompt_to_press_enter(saved, tmp_
 
 
 def test_typed_text_is_no_reason_to_close_a_window(editor):
-    editor.command("new | file acp://prompt/1/demo | call setline(1, 'text')")
+    editor.command("new | file acp://demo prompt 1 | call setline(1, 'text')")
     editor.command("doautoall SessionLoadPost")
     editor.lua('require("acp_nvim.windows.restored").close()')
     key = editor.chat()
@@ -60,5 +60,5 @@ def test_typed_text_is_no_reason_to_close_a_window(editor):
 
 
 def test_a_layout_of_nothing_else_is_an_empty_window(editor):
-    editor.command("file acp://chat/1/demo | split | enew | file acp://prompt/1/demo | doautoall SessionLoadPost")
+    editor.command("file acp://demo chat 1 | split | enew | file acp://demo prompt 1 | doautoall SessionLoadPost")
     editor.wait_until(lambda: editor.lua(WINDOWS) == [""], what="one empty window")

@@ -52,7 +52,7 @@ def test_the_summary_in_a_narrow_chat(screen):
     editor.apply(summary(editor.project.resolve()))
     editor.wait_for("Changed 2 files  +12 −4")
     edge = editor.find("Changed 2 files")[1]
-    assert editor.lua("return vim.api.nvim_win_get_width(vim.fn.win_findbuf(vim.fn.bufnr('acp://chat'))[1])") == 40
+    assert editor.lua("return vim.api.nvim_win_get_width(vim.fn.win_findbuf(vim.fn.bufnr('acp://demo chat'))[1])") == 40
     rows = [row[edge:] for row in editor.rows()]
     first = rows.index("Changed 2 files  +12 −4")
     clock = time.strftime("%H:%M", time.localtime(1_700_000_000))

@@ -44,7 +44,7 @@ def test_a_fold_is_opened_and_closed_with_the_keys_of_neovim(screen):
     editor = opened(screen, 100, 46)
     apply(editor, *EVENTS)
     row, _ = editor.wait_for("▸ I wonder")
-    editor.lua("vim.api.nvim_set_current_win(vim.fn.win_findbuf(vim.fn.bufnr('acp://chat/'))[1])")
+    editor.lua("vim.api.nvim_set_current_win(vim.fn.win_findbuf(vim.fn.bufnr('acp://demo chat'))[1])")
     editor.type("gg3jzo")
     editor.wait_for("I wonder about the 11th reason")
     assert editor.find("I wonder about the 0th")[0] == row

@@ -184,7 +184,7 @@ def test_k_shows_all_of_a_call(chat):
     assert chat.editor.lua("return { vim.bo.filetype, vim.bo.buftype, vim.bo.modifiable }") == [
         "acp_call", "nofile", False,
     ]  # fmt: skip
-    assert chat.editor.lua("return vim.api.nvim_buf_get_name(0)").startswith(f"acp://call/{chat.key}-1 Improve")
+    assert chat.editor.lua("return vim.api.nvim_buf_get_name(0)").startswith(f"acp://call {chat.key}-1 Improve")
     lines = chat.editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")
     for line in [
         "# Improve", "it", "- kind: edit", "- status: failed", "- tool: Edit", "- part of: t0", "- took: 2.5 s",

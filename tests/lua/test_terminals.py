@@ -99,7 +99,7 @@ def test_a_key_on_any_line_of_it_opens_the_whole(editor, line, keys):
     editor.keys(keys)
     assert editor.sent("terminal_open") == [{"session": key, "terminal": 1}]
     assert editor.lua("return vim.api.nvim_get_current_win()") != chat
-    assert editor.lua("return vim.fn.bufname()") == f"acp://terminal/{key}-1 make all"
+    assert editor.lua("return vim.fn.bufname()") == f"acp://terminal {key}-1 make all"
     assert editor.lua("return { vim.bo.filetype, vim.bo.scrollback, vim.bo.modifiable }") == [
         "acp_terminal", 10000, False,
     ]  # fmt: skip

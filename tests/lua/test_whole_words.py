@@ -39,7 +39,7 @@ def test_no_word_is_cut_at_any_width_of_the_chat(screen):
     editor.lua(RECORD)
     editor.command("AcpChat! demo")
     editor.apply(*(call(1, number, title="x" * (14 + number)) for number in range(1, 9)))
-    win = editor.lua("return vim.fn.bufwinid('acp://chat/1/demo')")
+    win = editor.lua("return vim.fn.bufwinid('acp://demo chat 1')")
     editor.api("set_current_win", win)
     for width in (40, *range(24, 34), 60):
         editor.command(f"vertical resize {width}")

@@ -112,7 +112,7 @@ def talk(nvim: ScreenEditor, theme: Theme) -> list[str]:
     nvim.command("wincmd k | call search('^## Lists', 'bw') | exe 'normal! zt' | wincmd h")
     nvim.wait_until(lambda: "## Lists" in nvim.rows()[1])
     end, _ = nvim.wait_for("ends the agent's process")
-    top, left = nvim.lua("return vim.api.nvim_win_get_position(vim.fn.bufwinid('acp://chat'))")
+    top, left = nvim.lua("return vim.api.nvim_win_get_position(vim.fn.bufwinid('acp://demo chat'))")
     return settled(nvim, Part(range(top, end + 1), range(left, COLUMNS)), theme, cursor=False)
 
 

@@ -37,7 +37,7 @@ end
 ---@return boolean renamed
 function M.rename(bufnr, path)
   local old, alternate = api.nvim_buf_get_name(bufnr), names.alternate_buffer()
-  if not pcall(api.nvim_buf_set_name, bufnr, path) then
+  if not pcall(api.nvim_buf_set_name, bufnr, names.of_buffer(path)) then
     return false
   end
   drop_old_name(bufnr, old)

@@ -20,6 +20,12 @@ local function left(name)
   end
 end
 
+---@param words string what the buffer shows
+---@return string name without a further slash: a tab line shortens each part but the last to a letter
+function M.name(words)
+  return "acp://" .. words:gsub("/", "∕")
+end
+
 ---@param name string with a number added if another buffer has it
 ---@return integer bufnr
 function M.new(name)

@@ -21,7 +21,7 @@ function M.ensure(session)
   if session.bufnr and vim.api.nvim_buf_is_loaded(session.bufnr) then
     return false
   end
-  local bufnr = named.get(("acp://chat/%d/%s"):format(session.key, session.agent or "agent"))
+  local bufnr = named.get(named.name(("%s chat %d"):format(session.agent or "agent", session.key)))
   vim.bo[bufnr].modifiable = true
   vim.api.nvim_buf_set_lines(bufnr, 0, -1, true, {})
   M.adopt(session, bufnr)

@@ -239,7 +239,7 @@ api.nvim_create_autocmd("WinScrolled", { -- and resized
 })
 api.nvim_create_autocmd("BufWinEnter", {
   group = group,
-  pattern = "acp://chat/*",
+  pattern = "acp://* chat *",
   callback = function(event)
     vim.schedule(function() -- when the window has its size
       for _, win in ipairs(vim.fn.win_findbuf(event.buf)) do

@@ -1,6 +1,7 @@
 -- Edits the text of one field in a small window over the form. Each change is reported at once.
 local config = require("acp_nvim.config")
 local keymaps = require("acp_nvim.keymaps")
+local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local size = require("acp_nvim.windows.size")
 
@@ -108,7 +109,7 @@ function M.open(edit)
   vim.bo[bufnr].buftype = "acwrite" -- for :w and ZZ
   vim.bo[bufnr].bufhidden = "wipe"
   vim.bo[bufnr].swapfile = false
-  pcall(api.nvim_buf_set_name, bufnr, ("acp://form/field %d"):format(bufnr))
+  pcall(api.nvim_buf_set_name, bufnr, named.name(("form field %d"):format(bufnr)))
   api.nvim_buf_set_lines(bufnr, 0, -1, true, vim.split(edit.text, "\n", { plain = true }))
   vim.bo[bufnr].modified = false
   local win = window_for(edit, bufnr)

@@ -97,7 +97,7 @@ function M.open(question)
   if win then
     return api.nvim_set_current_win(win)
   end
-  local bufnr = named.scratch(("acp://form/%d %s"):format(id, vim.fn.strcharpart(title, 0, limits.terminal_name)))
+  local bufnr = named.scratch(named.name(("form %d %s"):format(id, vim.fn.strcharpart(title, 0, limits.terminal_name))))
   open[id] = { bufnr = bufnr, from = api.nvim_get_current_win() }
   local lines = #layout_of(question).out.lines
   local height = math.max(5, math.min(lines + 1, math.floor(vim.o.lines * limits.details_part)))

@@ -2,6 +2,7 @@
 local command_line_window = require("acp_nvim.windows.command_line")
 local host = require("acp_nvim.host")
 local keymaps = require("acp_nvim.keymaps")
+local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local switch = require("acp_nvim.windows.switch")
 local typed_ahead = require("acp_nvim.windows.typed_ahead")
@@ -116,7 +117,7 @@ function M.open(event)
       one.closed = true
     end,
   })
-  pcall(api.nvim_buf_set_name, bufnr, ("acp://login/%s/%d"):format(event.agent, event.attempt))
+  pcall(api.nvim_buf_set_name, bufnr, named.name(("%s sign-in %d"):format(event.agent, event.attempt)))
   keymaps.map(bufnr, "n", "close", wipe, one)
   api.nvim_set_current_win(before)
   return function()

@@ -248,7 +248,7 @@ function M.ensure(session)
   if session.prompt_bufnr and api.nvim_buf_is_loaded(session.prompt_bufnr) then
     return false
   end
-  local bufnr = named.get(("acp://prompt/%d/%s"):format(session.key, session.agent or "agent"))
+  local bufnr = named.get(named.name(("%s prompt %d"):format(session.agent or "agent", session.key)))
   M.adopt(session, bufnr)
   return true
 end

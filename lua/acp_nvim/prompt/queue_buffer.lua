@@ -176,7 +176,7 @@ end
 local function show(session)
   local bufnr = views[session.key] and views[session.key].bufnr
   if not bufnr or not api.nvim_buf_is_loaded(bufnr) then
-    bufnr = named.get(("acp://queue/%d/%s"):format(session.key, session.agent or "agent"))
+    bufnr = named.get(named.name(("%s queue %d"):format(session.agent or "agent", session.key)))
     for option, value in pairs(OPTIONS) do
       vim.bo[bufnr][option] = value
     end

@@ -133,7 +133,7 @@ local function load(path, bytes)
   if problem then
     return nil, problem
   end
-  local bufnr = vim.fn.bufadd(path)
+  local bufnr = vim.fn.bufadd(names.of_buffer(path))
   problem = load_refusal(path, bytes) or swap.obstacle(path) -- autocommands have run since
   if problem then
     return nil, problem

@@ -199,7 +199,7 @@ end
 ---@param open_file fun(session: acp.Session, key: string) opens the file under the cursor
 local function open_details(session, event, open_file)
   local title = vim.fn.strcharpart(Lines.one_line(event.call.title), 0, limits.terminal_name)
-  local bufnr = named.scratch(("acp://call/%d-%d %s"):format(session.key, event.block, title))
+  local bufnr = named.scratch(named.name(("call %d-%d %s"):format(session.key, event.block, title)))
   local out = render(event)
   decoration.fill(bufnr, out.lines, out.highlights)
   local from = api.nvim_get_current_win()

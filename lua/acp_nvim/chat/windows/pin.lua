@@ -154,7 +154,7 @@ end
 ---@param config table for nvim_open_win
 ---@return integer win
 function M.open(session, config)
-  local bufnr = named.new(("acp://plan/%d/%s"):format(session.key, session.agent or "agent"))
+  local bufnr = named.new(named.name(("%s plan %d"):format(session.agent or "agent", session.key)))
   for option, value in pairs(BUFFER_OPTIONS) do
     vim.bo[bufnr][option] = value
   end
