@@ -59,7 +59,7 @@ def test_an_answer_of_several_lines_is_shown_in_full_and_asks_for_no_key(screen,
     assert not in_full(editor, text + text)
     editor.type("ihello")
     editor.wait_until(lambda: not editor.find(" acp_nvim "), what="the answer is gone")
-    assert editor.api("get_current_line") == "hello"
+    editor.wait_until(lambda: editor.api("get_current_line") == "hello", what="what was typed")
 
 
 def test_an_answer_stays_for_keys_that_were_typed_before_it(screen):
