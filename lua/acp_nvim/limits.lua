@@ -28,6 +28,7 @@ return {
   files = 200000, -- of a directory that are offered: larger ones are several projects
   files_rest_ms = 3000, -- until the list of files is renewed: a new file is offered by then
   files_rest = 20, -- the same, in multiples of the time that the last listing took: git takes 0.3 s for 100,000 files
+  commands_ms = 10000, -- that a completion waits for the commands of an agent that starts
   completions = 100, -- entries of one menu: users type on rather than scroll through more
   image_bytes = 7 * 1024 * 1024, -- of an image: 10 MB in base64, which is what agents accept (the host's IMAGE_BYTES)
 }

@@ -110,6 +110,7 @@
 ---@field last_text? string[] lines of a chat buffer that was wiped out
 ---@field draft? string[] lines of a prompt buffer that was wiped out
 ---@field commands acp.SlashCommand[]
+---@field on_commands? fun()[] completions that wait for them
 ---@field suggestion? string the prompt that the agent suggests
 ---@field decisions? string what the next prompt tells of the user's decisions about changes, such as "2 rejected"
 ---@field options? acp.ConfigOption[] nil until the agent has sent them

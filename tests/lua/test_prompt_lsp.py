@@ -73,6 +73,37 @@ def test_a_command_shows_its_hint_and_its_description(server):
     assert server.complete("/mcp")["isIncomplete"] is False
 
 
+@pytest.mark.parametrize(
+    ("description", "summary"),
+    [("Plan it", "Plan it"), ("Plan\nit\tall", "Plan it all"), ("x" * 200, "x" * 59 + "…"), ("", None), (None, None)],
+)
+def test_a_command_says_in_the_menu_what_it_does(editor, key, description, summary):
+    command = {"name": "plan"} if description is None else {"name": "plan", "description": description}
+    editor.apply({"type": "commands", "session": key, "commands": [{"description": "", **command}]})
+    (item,) = PromptServer(editor).complete("/")["items"]
+    assert item.get("labelDetails", {}).get("description") == summary
+    assert (item["kind"], item["cmp"]) == (14, {"kind_text": "Command"})  # a keyword; nvim-cmp shows the word
+
+
+def test_what_a_menu_says_about_a_mention_is_its_detail(server):
+    items = [one for one in server.complete("@")["items"] if "detail" in one]
+    assert items
+    assert all(one["labelDetails"]["description"] == one["detail"] for one in items)
+
+
+def test_commands_are_offered_when_an_agent_that_starts_has_told_them(editor, key):
+    server = PromptServer(editor)
+    editor.api("buf_set_lines", 0, 0, -1, True, ["/pl"])
+    number, _ = server.start("textDocument/completion", server.position(0, 3))
+    editor.apply({"type": "commands", "session": key, "commands": COMMANDS})
+    assert [item["label"] for item in server.answer(number)["items"]] == ["/plan", "/explain"]
+
+
+def test_an_agent_without_commands_is_not_waited_for_for_long(editor, key):
+    editor.lua('require("acp_nvim.limits").commands_ms = 1')
+    assert PromptServer(editor).texts("/") == []
+
+
 def test_files_are_those_that_git_does_not_ignore(server):
     texts = server.texts("see @")
     assert {"@README.md", "@src/", "@src/main.py", "@new.txt", '@"src/über maß.py"'} <= set(texts)
@@ -417,11 +448,65 @@ class TestAutocomplete:
         editor.keys("i@main")
         assert editor.lua("return _G.requests") == 0
 
+    def test_a_command_says_what_it_does(self, editor, server):
+        editor.keys("i/plan")
+        editor.wait_until("vim.fn.pumvisible() == 1")
+        shown = editor.lua("local i = vim.fn.complete_info({ 'items' }).items[1] return { i.kind, i.menu, i.info }")
+        assert shown == ["Command", "Plan it", "Plan it"]
+
+    def test_it_opens_when_the_commands_of_a_starting_agent_come(self, editor, key):
+        PromptServer(editor)
+        editor.keys("i/")
+        editor.apply({"type": "commands", "session": key, "commands": COMMANDS})
+        editor.wait_until(lambda: "/plan" in self.words(editor), what="the commands")
+
     def test_it_can_be_switched_off(self, editor):
         editor.lua('require("acp_nvim").setup({ prompt = { autocomplete = false } })')
         editor.chat()
         assert editor.lua("return vim.bo.completeopt") == ""
         assert editor.lua('return #vim.api.nvim_get_autocmds({ event = "TextChangedP", buffer = 0 })') == 1  # marks
+
+
+FAKE_CMP = """
+local given = ...
+_G.asked_cmp = {}
+package.loaded["cmp"] = {
+  ContextReason = { Auto = "auto" },
+  get_config = function()
+    local function enabled() return given.enabled end
+    return { enabled = enabled, completion = { autocomplete = given.automatic and { "TextChanged" } or false } }
+  end,
+  complete = function(option) table.insert(_G.asked_cmp, { option.reason, vim.api.nvim_get_current_line() }) end,
+}
+"""
+
+
+class TestCmp:
+    """nvim-cmp takes what comes together with the key that begins Insert mode for old text, and opens nothing."""
+
+    @pytest.mark.parametrize("text", ["/", "@", "/pl", "see @m", '@"a b'])
+    def test_it_is_asked_for_what_comes_with_insert_mode(self, editor, server, text):
+        editor.lua(FAKE_CMP, {"enabled": True, "automatic": True})
+        editor.keys(f"i{text}")
+        editor.wait_until("#_G.asked_cmp == 1", what="the question")
+        assert editor.lua("return _G.asked_cmp") == [["auto", text]]
+        editor.keys("<Esc>S@")
+        editor.wait_until("#_G.asked_cmp == 2", what="the question of the next time")
+
+    def test_what_is_typed_later_is_left_to_it(self, editor, server):
+        editor.lua(FAKE_CMP, {"enabled": True, "automatic": True})
+        editor.keys("ia ")
+        editor.wait_until("vim.api.nvim_get_current_line() == 'a '")
+        editor.keys("@")
+        editor.wait_until("vim.api.nvim_get_current_line() == 'a @'")
+        assert editor.lua("return _G.asked_cmp") == []
+
+    @pytest.mark.parametrize("given", [(True, False), (False, True)])
+    def test_who_has_switched_it_off_is_left_alone(self, editor, server, given):
+        editor.lua(FAKE_CMP, dict(zip(("enabled", "automatic"), given, strict=True)))
+        editor.keys("i@")
+        editor.wait_until("vim.api.nvim_get_current_line() == '@'")
+        assert editor.lua("return _G.asked_cmp") == []
 
 
 def test_it_comes_back_after_it_was_stopped(editor, server):

@@ -1,7 +1,9 @@
 -- Handlers of the events of one session, by event type.
 local autocmds = require("acp_nvim.autocmds")
+local lazy = require("acp_nvim.lazy")
 local buffers = require("acp_nvim.buffers")
 local calls = require("acp_nvim.chat.calls")
+local candidates = lazy("acp_nvim.prompt.complete.candidates")
 local chat_buffer = require("acp_nvim.chat.buffer")
 local config = require("acp_nvim.config")
 local details = require("acp_nvim.chat.targets.details")
@@ -14,7 +16,6 @@ local follow = require("acp_nvim.follow")
 local forms = require("acp_nvim.forms")
 local idle = require("acp_nvim.idle")
 local kept_sessions = require("acp_nvim.sessions.kept")
-local lazy = require("acp_nvim.lazy")
 local message = require("acp_nvim.message")
 local notice = require("acp_nvim.chat.blocks.notice")
 local notify = require("acp_nvim.notify")
@@ -185,6 +186,9 @@ return {
   end,
   commands = function(session, event)
     session.commands = event.commands
+    if session.on_commands then
+      candidates.commands_came(session)
+    end
   end,
   prompt_suggestion = function(session, event)
     prompt.suggest(session, event.text)

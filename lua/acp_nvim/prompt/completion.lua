@@ -12,9 +12,20 @@ local M = {}
 local api = vim.api
 local NAME = "acp_nvim"
 
+---@return string name of an item's kind
+local function kind_of(item)
+  return item.cmp and item.cmp.kind_text or vim.lsp.protocol.CompletionItemKind[item.kind]
+end
+
+---@return string? what an item says in the menu
+local function summary_of(item)
+  return item.labelDetails and item.labelDetails.description
+end
+
 ---Converts an item for Neovim's own completion, which otherwise inserts only the text before the first blank.
 local function convert(item)
-  return { word = item.textEdit and item.textEdit.newText or item.label }
+  local word = item.textEdit and item.textEdit.newText or item.label
+  return { word = word, kind = kind_of(item), menu = summary_of(item) }
 end
 
 local function stopped(id)
@@ -105,9 +116,9 @@ local function to_entry(item)
   return {
     word = item.textEdit.newText,
     abbr = item.label,
-    menu = item.detail,
+    menu = summary_of(item),
     info = type(item.documentation) == "string" and item.documentation or nil,
-    kind = vim.lsp.protocol.CompletionItemKind[item.kind],
+    kind = kind_of(item),
     icase = 1,
     dup = 1,
     equal = 1, -- the server filters
@@ -142,6 +153,14 @@ local function ask(bufnr, from, before)
   asked[bufnr] = sent and id and { client = client, id = id } or nil
 end
 
+---@return integer? from column of the command or the mention that is being typed
+---@return string before the line up to the cursor
+local function begin()
+  local row, column = unpack(api.nvim_win_get_cursor(0))
+  local before = api.nvim_get_current_line():sub(1, column)
+  return row == 1 and before:match("^/%S*$") and 0 or syntax.typed(before), before
+end
+
 local function typed(bufnr)
   cancel(bufnr)
   if vim.fn.reg_executing() ~= "" or is_done_by_others() then
@@ -149,13 +168,8 @@ local function typed(bufnr)
   elseif vim.fn.pumvisible() == 1 and vim.fn.complete_info({ "selected" }).selected ~= -1 then
     return -- the user has selected an entry
   end
-  local row, column = unpack(api.nvim_win_get_cursor(0))
-  local before = api.nvim_get_current_line():sub(1, column)
-  local from
-  if before ~= settled[bufnr] then
-    from = row == 1 and before:match("^/%S*$") and 0 or syntax.typed(before)
-  end
-  if from then
+  local from, before = begin()
+  if from and before ~= settled[bufnr] then
     ask(bufnr, from, before)
   end
 end
@@ -194,10 +208,41 @@ local function watch_typing(bufnr)
   })
 end
 
+---@return boolean nvim-cmp completes here while the user types
+local function is_cmp_automatic(cmp)
+  local ok, given = pcall(cmp.get_config)
+  local enabled = ok and given.enabled
+  if type(enabled) == "function" then
+    enabled = enabled()
+  end
+  return enabled and vim.list_contains(given.completion.autocomplete or {}, "TextChanged") or false
+end
+
+---Asks nvim-cmp for the first completion after Insert mode began. What comes together with the key that begins it,
+---nvim-cmp takes for text that was there before, and opens nothing.
+---@param bufnr integer of a prompt
+local function watch_cmp(bufnr)
+  local is_first = false
+  autocmds.on_buffer("acp_nvim.cmp", bufnr, {
+    InsertEnter = function()
+      is_first = true
+    end,
+    TextChangedI = function()
+      local cmp = package.loaded["cmp"]
+      local is_asked = is_first and cmp and cmp.complete and begin() and is_cmp_automatic(cmp)
+      is_first = false
+      if is_asked then
+        cmp.complete({ reason = cmp.ContextReason.Auto })
+      end
+    end,
+  })
+end
+
 ---@param bufnr integer of a prompt
 function M.watch(bufnr)
   watch_server(bufnr)
   watch_typing(bufnr)
+  watch_cmp(bufnr)
 end
 
 return M

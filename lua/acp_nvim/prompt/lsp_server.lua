@@ -1,5 +1,6 @@
 -- An in-process language server that completes prompts, for any completion plugin.
 local candidates = require("acp_nvim.prompt.complete.candidates")
+local cells = require("acp_nvim.chat.cells")
 local characters = require("acp_nvim.chat.blocks.characters")
 local file_buffer = require("acp_nvim.windows.file_buffer")
 local log = require("acp_nvim.log")
@@ -54,7 +55,8 @@ end
 local METHOD_NOT_FOUND, INVALID_REQUEST, INTERNAL_ERROR = -32601, -32600, -32603
 local NOT_INITIALIZED, CANCELLED = -32002, -32800
 local BLINK_OFFSET = 100 -- more than any score and offset of another source of blink.cmp
-local KINDS = { command = 3, word = 14, buffer = 17, file = 17, directory = 19, symbol = 18 } -- CompletionItemKind
+local KINDS = { command = 14, word = 14, buffer = 17, file = 17, directory = 19, symbol = 18 } -- CompletionItemKind
+local SUMMARY_CELLS = 60 -- of what a menu says about an entry: it has room for its name, too
 
 ---@class acp.Server
 ---@field encoding string position encoding
@@ -87,9 +89,13 @@ end
 ---@param typed string text to be replaced
 local function to_item(candidate, index, typed, range)
   local text = candidate.text
+  local summary =
+    cells.cut(cells.plain(candidate.kind == "command" and candidate.documentation or candidate.detail), SUMMARY_CELLS)
   return {
     label = characters.text(candidate.label),
+    labelDetails = summary ~= "" and { description = summary } or nil,
     kind = KINDS[candidate.kind],
+    cmp = candidate.kind == "command" and { kind_text = "Command" } or nil, -- read by nvim-cmp: the protocol has no such kind
     detail = candidate.detail and characters.text(candidate.detail),
     documentation = candidate.documentation and characters.text(candidate.documentation),
     sortText = ("%05d"):format(index),
@@ -139,7 +145,9 @@ local function complete(server, params, reply)
   local command = row == 0 and before:match("^/(%S*)$")
   if command then
     local range = { start = column(0), ["end"] = column(#before) }
-    return reply(nil, to_list(candidates.commands(session, command), true, before, range))
+    return candidates.commands(session, command, function(found)
+      reply(nil, to_list(found, true, before, range))
+    end)
   end
   local from, text = syntax.typed(before)
   if not from then

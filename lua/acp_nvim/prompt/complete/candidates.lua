@@ -38,13 +38,47 @@ local function by_name(named, typed, make)
   return vim.list_extend(begin, rest)
 end
 
+---Calls back when the agent has told its commands: one that starts takes seconds.
+---@param done fun() called once, unless stopped
+---@return fun()? stop
+local function when_told(session, done)
+  if #session.commands > 0 then
+    return done()
+  end
+  local answered = false
+  local function once()
+    if not answered then
+      answered = true
+      done()
+    end
+  end
+  session.on_commands = session.on_commands or {}
+  table.insert(session.on_commands, once)
+  vim.defer_fn(once, limits.commands_ms)
+  return function()
+    answered = true
+  end
+end
+
 ---@param typed string beginning of the name
----@return acp.Candidate[]
-function M.commands(session, typed)
-  return by_name(session.commands, typed, function(command)
-    local text = "/" .. command.name
-    return { text = text, label = text, kind = "command", detail = command.hint, documentation = command.description }
+---@param done fun(found: acp.Candidate[]) called once, unless stopped
+---@return fun()? stop
+function M.commands(session, typed, done)
+  return when_told(session, function()
+    done(by_name(session.commands, typed, function(command)
+      local text = "/" .. command.name
+      return { text = text, label = text, kind = "command", detail = command.hint, documentation = command.description }
+    end))
   end)
+end
+
+---Calls those who wait for the commands of the agent.
+function M.commands_came(session)
+  local waiting = session.on_commands or {}
+  session.on_commands = nil
+  for _, go_on in ipairs(waiting) do
+    go_on()
+  end
 end
 
 ---@type { [1]: string, [2]: string, [3]: fun(cwd: string): any }[]
