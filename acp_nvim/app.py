@@ -270,6 +270,7 @@ class App:
     def _configure(self, session: Session) -> None:
         session.requests.files.save = self._config.fs.write == "save"
         session.requests.terminals.access.mode = self._config.permissions.terminal
+        session.requests.terminals.shell = session.after_turn.checks.shell = self._config.shell
         session.cancelling.patience = Patience(self._config.timeouts.cancel / 1000)
         session.changes.snapshot_wait = self._config.timeouts.snapshot / 1000
         session.turns.background.seconds = self._config.timeouts.background / 1000

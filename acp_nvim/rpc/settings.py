@@ -74,6 +74,7 @@ class Config(msgspec.Struct):
     default_agent: str | None = None
     additional_directories: list[str] = []
     worktree_directory: str | None = None
+    shell: str | None = None
     fs: Fs = msgspec.field(default_factory=Fs)
     timeouts: Timeouts = msgspec.field(default_factory=Timeouts)
     permissions: Permissions = msgspec.field(default_factory=Permissions)

@@ -134,6 +134,7 @@ class Checks:
         cancel: Callable[[], object],
     ) -> None:
         self.seconds = COMMAND_SECONDS
+        self.shell: str | None = None
         self._commands = commands
         self._cancel = cancel
         self._presenter = presenter
@@ -166,7 +167,7 @@ class Checks:
     async def command(self, line: str) -> tuple[FailedCommand | None, bool]:
         """Run the command; return how it failed, if it did, and whether it could be run. A cancellation ends it."""
         call = terminal_id = f"acp_nvim:check:{os.urandom(6).hex()}"  # random: agents choose ids, too
-        run = command_to_run(line, [], self._presenter.cwd, {})
+        run = command_to_run(line, [], self._presenter.cwd, {}, self.shell)
         try:
             terminal = await Terminal.start(run, OUTPUT_BYTES, guard_of_host())
         except (OSError, ValueError) as error:  # ValueError: a NUL

@@ -1,4 +1,4 @@
-"""Decides what to run for an agent's command: a program, or the user's shell with a line; and its environment."""
+"""Decides what to run for an agent's command: a program, or a shell with a line; and its environment."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ SHELLS = frozenset(
 )
 """Shells that read a line in much the same way. A program of such a name elsewhere may be anything."""
 
+_POSIX = frozenset({"sh", "ash", "bash", "dash", "ksh", "mksh", "oksh", "osh", "posh", "rbash", "rksh", "yash", "zsh"})
+"""Shells of users that read the lines that agents write; others (fish, nushell, csh) have languages of their own."""
+
+_NAME = pattern(r"([a-z]+)(?:[-.\d].*)?")
+"""The name of a shell, perhaps with a version."""
+
 _LONG_OPTIONS = frozenset({"--login", "--noprofile", "--norc"})
 
 _ORDINARY = pattern(r"[\w ./@+:,-]*")
@@ -41,17 +47,19 @@ class Command(msgspec.Struct, frozen=True):
     env: Mapping[str, str]
 
 
-def command_to_run(command: str, args: Sequence[str], cwd: str, env: Mapping[str, str]) -> Command:
+def command_to_run(
+    command: str, args: Sequence[str], cwd: str, env: Mapping[str, str], shell: str | None = None
+) -> Command:
     """Return what to run for an agent's `command` and `args`; `env` is added to our environment.
 
-    Without `args`, agents send lines of shell. So a command that as a whole names no program is run as a line by the
-    user's shell.
+    Without `args`, agents send lines of shell. So a command that as a whole names no program is run as a line by
+    `shell`. Without it: by the user's shell if it is one of `_POSIX`, else by bash, else by sh.
     """
     surroundings = {name: value for name, value in os.environ.items() if name not in _NOT_INHERITED}
     surroundings |= {**ENVIRONMENT, **env}
     if args or _is_program(command, cwd, surroundings.get("PATH")):
         return Command([command, *args], cwd, surroundings)
-    return Command([_shell(), "-c", command], cwd, surroundings)
+    return Command([shell or _posix_shell(), "-c", command], cwd, surroundings)
 
 
 def shell_line(command: str, args: Sequence[str]) -> str | None:
@@ -98,6 +106,11 @@ def _is_program(command: str, cwd: str, path: str | None) -> bool:
     return shutil.which(command, path=path) is not None
 
 
-def _shell() -> str:
+def _posix_shell() -> str:
+    import shutil  # here: the host starts without it
+
     shell = os.environ.get("SHELL", "")
-    return shell if os.path.isabs(shell) and os.access(shell, os.X_OK) else "/bin/sh"
+    name = _NAME.fullmatch(os.path.basename(shell))
+    if name is None or name[1] not in _POSIX or not (os.path.isabs(shell) and os.access(shell, os.X_OK)):
+        shell = shutil.which("bash") or ""
+    return shell if os.path.isabs(shell) else "/bin/sh"

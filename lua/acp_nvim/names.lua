@@ -69,6 +69,13 @@ function M.configured(path)
   return vim.fs.normalize(path)
 end
 
+---@param name string value of an option of the user: the name or the path of a program
+---@return string? path absolute; nil: there is no such program
+function M.program(name)
+  local ok, path = pcall(vim.fn.exepath, M.configured(name)) -- an error: the name is empty, or has a NUL
+  return ok and path ~= "" and path or nil
+end
+
 ---@param text string value of an option of the user: not what was typed, which completion may have taken from a project
 ---@return string path with everything expanded
 function M.expanded(text)

@@ -24,6 +24,9 @@ GET = 'return require("acp_nvim.config").get()'
         ("{ ui = { icons = { edti = 'x' } } }", 'ui.icons.edti: no such icon; did you mean "edit"?'),
         ("{ ui = { icons = { edit = 'three' } } }", "ui.icons.edit: must be a character or two"),
         ("{ ui = { fold_tool_calls = 'short' } }", 'ui.fold_tool_calls: must be one of "long", true, false'),
+        ("{ shell = {} }", "shell: must be a string, not a table"),
+        ("{ shell = '' }", 'shell: there is no program ""'),
+        ("{ shell = '/no/such/fish' }", 'shell: there is no program "/no/such/fish"'),
         ("{ protocol = { v2 = 'yes' } }", "protocol.v2: must be a boolean, not a string"),
         ("{ protocol = { V3 = true } }", 'protocol.V3: no such option; did you mean "v2"?'),
         ("{ log = { trafic = true } }", 'log.trafic: no such option; did you mean "traffic"?'),
@@ -208,3 +211,15 @@ def test_help_tags_are_unique(tmp_path):
     done = subprocess.run(command, check=True, timeout=30, capture_output=True, text=True)
     assert done.stderr.strip() == ""
     assert ":AcpChat" in (tmp_path / "tags").read_text()
+
+
+@pytest.mark.parametrize("given", ["sh", "~/bin/mine", "$HOME/bin/mine"])
+def test_the_shell_is_the_path_of_a_program(editor: LuaEditor, tmp_path: Path, given: str) -> None:
+    mine = tmp_path / "home" / "bin" / "mine"
+    mine.parent.mkdir(parents=True, exist_ok=True)
+    mine.write_text("#!/bin/sh\n")
+    mine.chmod(0o755)
+    editor.lua("vim.env.HOME = ...", str(tmp_path / "home"))
+    editor.lua('require("acp_nvim").setup({ shell = ... })', given)
+    shell = editor.lua(f"{GET}.shell")
+    assert shell == (editor.lua('return vim.fn.exepath("sh")') if given == "sh" else str(mine))

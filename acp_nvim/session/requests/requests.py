@@ -75,6 +75,7 @@ class AgentRequests:
         """Use the user's settings for files and commands that another conversation has."""
         self.files.save, self.files.access.asks = other.files.save, other.files.access.asks
         self.terminals.access.mode = other.terminals.access.mode
+        self.terminals.shell = other.terminals.shell
 
     def begin_agent(self, peer: AgentPeer, fresh: bool) -> None:
         """Begin to serve an agent process; in a `fresh` session it has seen no file."""

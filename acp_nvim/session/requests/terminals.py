@@ -51,6 +51,7 @@ class AgentTerminals:
         self._presenter = presenter
         self._roots = where.roots
         self.access = CommandAccess(where, broker)
+        self.shell: str | None = None
         self._changes = changes
         self._tasks = changes.tasks
         self._shown = ShownTerminals(presenter, changes.tasks)
@@ -108,7 +109,7 @@ class AgentTerminals:
         if self.access.broker.refusing:
             raise RpcError(INVALID_PARAMS, "The user has cancelled this: nothing is run for it any more")
         self._make_room()
-        run = command_to_run(wanted.command, wanted.args, self._directory(wanted), wanted.env)
+        run = command_to_run(wanted.command, wanted.args, self._directory(wanted), wanted.env, self.shell)
         # the state as of now: a cancel may come before the coroutine begins
         return self._create(wanted, run, self.access.allowed(wanted, run), self._agents, self._cancels)
 

@@ -1,6 +1,7 @@
 -- Checks values of a user's table. A check returns the problem, or, for a list or a map, its valid part.
 local hint = require("acp_nvim.config.hint")
 local icon_names = require("acp_nvim.chat.blocks.icons")
+local names = require("acp_nvim.names")
 
 local M = {}
 
@@ -81,6 +82,19 @@ function M.one_of(value, allowed)
     local near = type(value) == "string" and hint(value, vim.tbl_map(tostring, allowed)) or ""
     return ("must be one of %s%s"):format(table.concat(vim.tbl_map(vim.inspect, allowed), ", "), near)
   end
+end
+
+---@param value any
+---@param problems string[] more are added
+---@return string? path absolute, of a program
+function M.shell(value, problems)
+  local problem = M.kind(value, "string")
+  local path = not problem and names.program(value) or nil
+  if not problem and not path then
+    problem = ("there is no program %q"):format(value)
+  end
+  problems[#problems + 1] = problem and "shell: " .. problem
+  return path
 end
 
 ---Checks the names and the widths of icons.

@@ -107,6 +107,15 @@ last one. The line above the prompt says so. See |acp_nvim-tell-agent|.]]),
   option("config.keep", "boolean", false)([[
 Whether new sessions of an agent begin with the mode, model or option that you set last. Otherwise only values set
 with a bang (`:AcpConfig!`) are kept. See |acp_nvim-config|.]]),
+  {
+    name = "shell",
+    type = "string",
+    check = checks.shell,
+    default = nil,
+    doc = [[The shell that runs command lines of agents and `after_turn.command`, as `shell -c "the line"`. Without it:
+`$SHELL` if that is a shell like `sh` (bash, dash, zsh, ksh, ...), else `bash`, else `/bin/sh`: agents write lines for these,
+which fish and nushell read otherwise. See |acp_nvim-terminals|.]],
+  },
   option("permissions.terminal", { "ask_unless_asked", "ask", "allow" }, "ask_unless_asked")(
     [[
 What happens when the agent wants Neovim to run a command. `"ask_unless_asked"`: you are asked, unless you have

@@ -7,6 +7,7 @@
 ---@field default_agent? string
 ---@field additional_directories? string[]
 ---@field worktree_directory? string
+---@field shell? string
 ---@field fs? acp.host.Fs
 ---@field timeouts? acp.host.Timeouts
 ---@field permissions? acp.host.Permissions

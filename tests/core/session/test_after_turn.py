@@ -93,6 +93,17 @@ async def test_a_command_that_fails_is_shown_offered_and_sent(tmp_path: Path) ->
         assert len(prompts(host)) == 2
 
 
+async def test_the_command_is_a_line_for_the_configured_shell(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text('#!/bin/sh\necho "mine: $2"; exit 1\n')
+    (tmp_path / "mine").chmod(0o755)
+    async with after_turn(tmp_path, command="a; b") as host:
+        host.hello(shell=str(tmp_path / "mine"))
+        await host.turn()
+        await host.until("an offer", lambda: checks(host) == "found")
+        [call] = [one for one in host.calls().values() if one.kind == "execute"]
+        assert "mine: a; b" in str(call.content)
+
+
 async def test_new_problems_of_changed_files_are_asked_for_and_offered(tmp_path: Path) -> None:
     async with after_turn(tmp_path, diagnostics="warn") as host:
         problems = ["f:1:1: error: bad", "f:2:1: warning: worse"]

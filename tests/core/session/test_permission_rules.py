@@ -435,15 +435,24 @@ async def test_any_other_is_asked_for(host: Host) -> None:
     )
 
 
-async def test_a_shell_that_reads_lines_in_another_way_is_asked_for(
-    host: Host, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_shell_that_reads_lines_in_another_way_is_asked_for(host: Host) -> None:
     (host.directory / "nu").symlink_to("/bin/sh")
-    monkeypatch.setenv("SHELL", str(host.directory / "nu"))
+    host.hello(shell=str(host.directory / "nu"))
     begin(host, [rule("allow", command="echo *")], run("echo", "a"), run("echo a\\;b"))
     asked = await question(host)
     assert asked.title == "Run echo a\\;b"
     assert host.scripts["it"].notes("result") == ["a\n"]
+
+
+async def test_lines_are_not_for_a_users_shell_that_reads_them_in_another_way(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (host.directory / "fish").write_text("#!/bin/sh\necho fish\n")
+    (host.directory / "fish").chmod(0o755)
+    monkeypatch.setenv("SHELL", str(host.directory / "fish"))
+    begin(host, [rule("allow", command="echo *")], run("echo a\\;b"))
+    await host.editor.until_event(events.TurnEnd)
+    assert host.scripts["it"].notes("result") == ["a;b\n"]
 
 
 async def test_what_a_rule_has_allowed_in_words_only_may_not_be_run(host: Host) -> None:

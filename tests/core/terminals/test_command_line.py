@@ -1,4 +1,4 @@
-"""What is run for a command: a program, or the user's shell."""
+"""What is run for a command: a program, or a shell."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from acp_nvim.terminals.command_line import ENVIRONMENT, command_to_run, in_word
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The user's."""
-    path = program(tmp_path / "shells" / "mysh")
+    path = program(tmp_path / "shells" / "zsh")
     monkeypatch.setenv("SHELL", path)
     return path
 
@@ -63,14 +63,42 @@ def test_a_directory_is_no_program(shell: str, tmp_path: Path) -> None:
     assert argv(str(tmp_path), [], tmp_path) == [shell, "-c", str(tmp_path)]
 
 
-@pytest.mark.parametrize("odd", [None, "", "mysh", "/no/such/shell"])
-def test_without_a_shell_of_the_users_it_is_sh(
+@pytest.mark.parametrize("odd", [None, "", "zsh", "/no/such/zsh"])
+def test_without_a_shell_of_the_users_it_is_bash_or_sh(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, odd: str | None
 ) -> None:
     monkeypatch.delenv("SHELL", raising=False)
     if odd is not None:
         monkeypatch.setenv("SHELL", odd)
+    bash = program(tmp_path / "bin" / "bash")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert argv("a && b", [], tmp_path) == [bash, "-c", "a && b"]
+    monkeypatch.setenv("PATH", str(tmp_path / "none"))
     assert argv("a && b", [], tmp_path) == ["/bin/sh", "-c", "a && b"]
+    monkeypatch.chdir(tmp_path / "bin")
+    monkeypatch.setenv("PATH", ".")  # a project's file is not the user's shell
+    assert argv("a && b", [], tmp_path) == ["/bin/sh", "-c", "a && b"]
+
+
+POSIX = ["sh", "bash", "dash", "zsh", "ksh", "ksh93", "mksh", "bash-5.2", "zsh-5.9", "ash", "yash", "zsh-static"]
+OTHERS = ["fish", "fish-3.7", "nu", "elvish", "xonsh", "csh", "tcsh", "pwsh", "rc", "es", "ion", "mysh", "Sh", "-sh"]
+
+
+@pytest.mark.parametrize("name", POSIX + OTHERS)
+def test_only_a_shell_that_reads_lines_as_sh_does_runs_those_of_agents(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    users, bash = program(tmp_path / "users" / name), program(tmp_path / "bin" / "bash")
+    monkeypatch.setenv("SHELL", users)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert argv("export A=1; echo $A", [], tmp_path)[0] == (users if name in POSIX else bash)
+
+
+@pytest.mark.parametrize("name", ["fish", "zsh"])
+def test_the_option_decides(shell: str, tmp_path: Path, name: str) -> None:
+    wanted = program(tmp_path / "wanted" / name)
+    assert list(command_to_run("a; b", [], str(tmp_path), {}, wanted).argv) == [wanted, "-c", "a; b"]
+    assert list(command_to_run("ls", [], str(tmp_path), {}, wanted).argv) == ["ls"]
 
 
 def test_the_surroundings_are_the_users_with_ours_and_then_the_agents_on_top(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,7 +44,7 @@ local RULES = {
     "host/python.lua",
     "health.lua",
   }),
-  ["vim.fn.exepath"] = rule(EXPANDS, { "host/environment.lua", "agents/health.lua" }),
+  ["vim.fn.exepath"] = rule(EXPANDS, { "host/environment.lua", "agents/health.lua", "names.lua" }),
   -- a path that is constant
   ["vim.api.nvim_get_runtime_file"] = rule("runs commands in names", { "host/environment.lua" }),
   -- of a language whose parser is loaded: Neovim has checked its name
