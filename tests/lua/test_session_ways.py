@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.lua.test_winbar import status
+
 CHOOSE = """
 _G.ways, _G.typed = {}, ...
 vim.ui.select = function(items, opts, choose)
@@ -12,6 +14,9 @@ vim.ui.select = function(items, opts, choose)
   choose(wanted)
 end
 vim.ui.input = function(opts, on_input) _G.default = opts.default or "" on_input(_G.typed) end
+"""
+SEE_LIST = """
+vim.ui.select = function(items, opts) _G.seen = vim.tbl_map(opts.format_item, items) end
 """
 ENTRY = {"agent": "demo", "cwd": "/p", "session_id": "s", "title": "Old\ntitle", "kept": [], "updated": 0}
 KEPT = {"id": "t", "agent": "demo", "cwd": "/p", "started": 1, "updated": 2}
@@ -26,6 +31,45 @@ def choose(editor, entry, way, typed="New title ", offers=("list", "load", "rena
     known = [{"agent": "demo", "running": True, "offers": list(offers)}]
     editor.apply({"type": "agents_known", "id": asked["id"], "agents": known})
     return editor.lua("return _G.ways")
+
+
+@pytest.mark.parametrize(
+    ("state", "more", "words"),
+    [
+        ("starting", {}, "starting"),
+        ("idle", {}, "ready"),
+        ("idle", {"stop_reason": "end_turn"}, "done"),
+        ("idle", {"stop_reason": "max_tokens"}, "done"),
+        ("idle", {"stop_reason": "cancelled"}, "cancelled"),
+        ("idle", {"stop_reason": "refusal"}, "refused"),
+        ("running", {"stop_reason": "end_turn"}, "working"),
+        ("background", {}, "working"),
+        ("waiting", {"pending_permissions": 1}, "asks you"),
+        ("waiting", {"pending_elicitations": 1}, "asks you"),
+        ("running", {"pending_permissions": 1}, "asks you"),
+        ("starting", {"sign_in": "needed"}, "asks you to sign in"),
+        ("starting", {"sign_in": "running"}, "signing in"),
+        ("stopped", {}, "stopped"),
+        ("stopped", {"asleep": True}, "asleep"),
+        ("failed", {}, "failed"),
+        ("idle", {"stop_reason": "end_turn", "review": {"files": 3, "added": 4, "removed": 0}}, "done, to review: 3"),
+        ("running", {"queue": 2, "review": {"files": 1, "added": 0, "removed": 1}}, "working, 2 queued, to review: 1"),
+    ],
+)
+def test_the_list_of_sessions_names_the_state_of_each_open_one(editor, state, more, words):
+    key = editor.chat()
+    editor.apply(status(key, state, **more))
+    editor.lua(SEE_LIST)
+    editor.command("AcpSessions")
+    [asked] = editor.sent("sessions_list")
+    entry = {"session": key, "agent": "demo", "cwd": "/p", "title": "Title", "kept": [], "updated": 0}
+    other = {**ENTRY, "title": "Other"}
+    listed = {"entries": [entry, other], "asked": [], "more": [], "waits": [], "problems": {}}
+    editor.apply({"type": "sessions_listed", "id": asked["id"], **listed})
+    editor.wait_until("_G.seen ~= nil", what="the list")
+    assert editor.lua("return _G.seen")[:2] == [
+        f"open · demo · {words} · /p · Title", "undated · demo · /p · Other · at the agent",
+    ]  # fmt: skip
 
 
 def test_a_session_is_renamed(editor):

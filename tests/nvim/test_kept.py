@@ -285,7 +285,7 @@ def test_kept_conversations_are_found_and_shown_as_they_were(shared: Start, tmp_
     converse(nvim, "gamma")
     everything = found(nvim)
     assert len(everything) == 2
-    assert everything[0].startswith("open · it")
+    assert everything[0].startswith("open · it · done")
     assert "alpha Beta" in everything[1]
     [only] = found(nvim, "pha bet")
     assert "alpha Beta" in only

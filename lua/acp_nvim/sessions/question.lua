@@ -4,6 +4,7 @@ local host = require("acp_nvim.host")
 local limits = require("acp_nvim.limits")
 local names = require("acp_nvim.names")
 local sessions = require("acp_nvim.sessions")
+local states = require("acp_nvim.states")
 
 local M = {}
 
@@ -199,6 +200,7 @@ function M.words(entry)
   local parts = {
     entry.session and "open" or M.time_of(entry.updated),
     one_line(entry.agent),
+    entry.session and table.concat(states.words(entry.session), ", ") or "",
     names.below_home(entry.cwd),
     M.title(entry),
     one_line(entry.snippet),

@@ -94,9 +94,10 @@ function Parts:add(name, long, more)
   end
 end
 
-function Parts:count(name, count, words, sign, group)
+---@param short string format of the count where there is little room
+function Parts:count(name, count, words, short, group)
   if type(count) == "number" and count > 0 then
-    self:add(name, ("%d %s"):format(count, words), { short = ("%s%d"):format(sign, count), group = group })
+    self:add(name, ("%d %s"):format(count, words), { short = short:format(count), group = group })
   end
 end
 
@@ -150,16 +151,18 @@ function M.list(session)
     others = others + (other ~= session and (other.unread or 0) > 0 and 1 or 0)
   end
   parts:add("activity", M.activity(status), { short = is_waiting and "waiting" or nil, cut = not is_waiting })
-  parts:count("permissions", status.pending_permissions, "to allow", "?", "AcpPermission")
-  parts:count("questions", status.pending_elicitations, "to answer", "?", "AcpPermission")
+  parts:count("permissions", status.pending_permissions, "to allow", "?%d", "AcpPermission")
+  parts:count("questions", status.pending_elicitations, "to answer", "?%d", "AcpPermission")
   parts:add("elapsed", not is_waiting and M.elapsed(status)) -- nothing updates it then
   parts:add("progress", progress.words(progress.of(session.key)), { group = "AcpStatusInProgress" })
   parts:add("plan", total > 0 and ("plan %d/%d"):format(done, total), { short = done .. "/" .. total })
   parts:add("checks", CHECKS[status.checks])
-  parts:count("queue", status.queue, "queued", "+")
-  parts:count("review", status.review and status.review.files, "to review", "±")
+  parts:count("queue", status.queue, "queued", "+%d")
+  parts:count("review", status.review and status.review.files, "to review", "±%d")
   parts:context(usage)
-  parts:count("others", others, others == 1 and "other chat has news" or "other chats have news", "✉", "AcpUnread")
+  local news = others == 1 and { "other chat has news", "%d chat has news" }
+    or { "other chats have news", "%d chats have news" }
+  parts:count("others", others, news[1], news[2], "AcpUnread")
   parts:switched("mode", status.mode_name or status.mode, status.mode_next)
   parts:switched("model", status.model_name or status.model, status.model_next)
   parts:cost(usage)
