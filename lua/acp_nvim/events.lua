@@ -8,6 +8,7 @@ local guarded = require("acp_nvim.host.guarded")
 local host_handlers = require("acp_nvim.event_handlers.host")
 local limits = require("acp_nvim.limits")
 local log = require("acp_nvim.log")
+local mentions = require("acp_nvim.chat.targets.mentions")
 local permission = require("acp_nvim.permission")
 local review_watch = require("acp_nvim.review.watch")
 local session_handlers = require("acp_nvim.event_handlers.session")
@@ -81,6 +82,7 @@ end
 
 float.watch()
 folds.watch()
+mentions.watch()
 unread.watch()
 
 ---@param batch acp.Event[]

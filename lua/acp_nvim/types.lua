@@ -35,6 +35,7 @@
 
 ---@class acp.Target Where a link leads. One of:
 ---@field path? string a file
+---@field bufnr? integer a buffer without a file
 ---@field line? integer 1-based
 ---@field col? integer 1-based
 ---@field diff? boolean the hunk at the cursor determines the line

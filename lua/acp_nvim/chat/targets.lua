@@ -4,6 +4,7 @@ local details = require("acp_nvim.chat.targets.details")
 local external = require("acp_nvim.external")
 local forms = require("acp_nvim.forms")
 local lookup = require("acp_nvim.buffers.lookup")
+local mentions = require("acp_nvim.chat.targets.mentions")
 local message = require("acp_nvim.message")
 local names = require("acp_nvim.names")
 local open = require("acp_nvim.review.open")
@@ -72,6 +73,8 @@ local function go(session, block, target)
   if target.path then
     local is_absolute = target.path:sub(1, 1) == "/"
     open_file(is_absolute and target.path or vim.fs.joinpath(session.cwd, target.path), target.line, target.col)
+  elseif target.bufnr then
+    windows.buffer_at(target.bufnr, target.line or 1)
   elseif target.form then
     if not forms.open(target.form) then
       message.info("This question is closed already.")
@@ -146,6 +149,9 @@ function M.open(session, key)
     target = first_place(session, block)
   end
   local column, missing = vim.api.nvim_win_get_cursor(0)[2], nil
+  if not target and block and block.kind == "user" then
+    target = mentions.target(vim.api.nvim_get_current_line(), column, session.cwd)
+  end
   if not target then
     target, missing = written.target(vim.api.nvim_get_current_line(), column, session.cwd)
   end

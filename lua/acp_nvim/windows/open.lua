@@ -107,6 +107,15 @@ function M.show(bufnr, preferred)
   return win
 end
 
+---Shows a position of a buffer to the user.
+---@param line integer 1-based
+---@param col? integer 1-based
+function M.buffer_at(bufnr, line, col)
+  local win = M.show(bufnr)
+  api.nvim_win_set_cursor(win, { position.in_buffer(bufnr, line, col) })
+  vim.cmd("normal! zvzz")
+end
+
 ---Opens a file at a position for the user, or shows why it cannot be opened.
 ---@param path string absolute
 ---@param line integer 1-based
@@ -114,9 +123,7 @@ end
 function M.at(path, line, col)
   local bufnr = file_buffer.get(path)
   if bufnr then
-    local win = M.show(bufnr)
-    api.nvim_win_set_cursor(win, { position.in_buffer(bufnr, line, col) })
-    vim.cmd("normal! zvzz")
+    M.buffer_at(bufnr, line, col)
   end
 end
 

@@ -159,7 +159,7 @@ local function find(line, col, cwd)
       target.shown = candidate.shown
       return target
     end
-    missing = missing or (candidate.is_link and text or places.likely_path(text))
+    missing = missing or (candidate.is_link and text or places.likely_path((text:gsub("^@", ""))))
   end
   return nil, missing
 end
