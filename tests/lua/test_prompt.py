@@ -156,7 +156,7 @@ def test_a_prompt_with_text_lets_neovim_end(editor, key):
 
 
 def test_the_prompt_says_what_sends_in_each_mode(editor, key):
-    assert editor.lua(HINTS) == ["Ask demo … (<CR> sends, g?: keys)", " Prompt · <CR> sends"]
+    assert editor.lua(HINTS) == ["Ask demo … (i: type, g?: keys)", " Prompt · <CR> sends"]
     editor.keys("i")
     assert editor.lua(HINTS) == ["Ask demo … (<C-s> sends)", " Prompt · <C-s> sends"]
     editor.keys("<Esc>")

@@ -63,6 +63,25 @@ def test_an_empty_prompt_sends_what_is_held(editor, key):
     assert [one["text"] for one in editor.sent("prompt")] == ["two"]
 
 
+def test_an_empty_queue_says_what_to_do_and_lists_its_keys(screen):
+    editor = screen(columns=80, rows=24)
+    editor.command("AcpChat")
+    editor.command("AcpQueue")
+    editor.wait_for("Nothing waits (g?: keys)")
+    editor.type("g?")
+    editor.wait_for("Keys of the queue")
+    for words in (":write", "--- prompt ---", "<C-g>s"):
+        assert editor.find(words)
+    assert not editor.find("more")
+
+
+def test_the_list_of_keys_says_that_there_are_more(screen):
+    editor = screen(columns=80, rows=14)
+    editor.command("AcpChat")
+    editor.type("g?")
+    editor.wait_for("j, <C-d>: more")
+
+
 def test_the_queue_is_edited_reordered_and_added_to(editor, key):
     queue(editor, key, "one", "two\nlines", "three")
     editor.command("AcpQueue")

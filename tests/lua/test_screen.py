@@ -23,7 +23,7 @@ def apply(editor, *events):
 def test_chat_names_who_speaks_and_prompt_says_how_to_send(screen):
     editor = opened(screen)
     apply(editor, append("hello there", 1, "user"), append("well met", 2))
-    for words in ("You", "hello there", "demo", "well met", "Ask demo … (<CR> sends, g?: keys)"):
+    for words in ("You", "hello there", "demo", "well met", "Ask demo … (i: type, g?: keys)"):
         editor.wait_for(words)
     assert editor.find("You")[0] + 1 == editor.find("hello there")[0]
 

@@ -37,6 +37,14 @@ local function keys_of(where, waits)
   return list
 end
 
+---@type table<string, { keys: string, words: string }[]> what a buffer takes besides keys
+local OTHERS = {
+  queue = {
+    { keys = ":write", words = "send what is written here, in this order, in place of the queue" },
+    { keys = "--- prompt ---", words = "a line like this begins another prompt; without its section one is removed" },
+  },
+}
+
 ---@return integer columns width of the longest line
 local function fill(bufnr, list)
   local width, longest = 0, 0
@@ -66,10 +74,10 @@ local function close_with(win, bufnr)
 end
 
 ---Shows the keys in a focused floating window, where long lists can be scrolled.
----@param where "chat"|"prompt"|"form"
+---@param where "chat"|"prompt"|"form"|"queue"
 ---@param waits boolean a permission request waits in the chat
 function M.show(where, waits)
-  local list = keys_of(where, waits)
+  local list = vim.list_extend(vim.list_slice(OTHERS[where] or {}), keys_of(where, waits))
   local bufnr = api.nvim_create_buf(false, true)
   vim.bo[bufnr].bufhidden = "wipe"
   local longest = fill(bufnr, list)
@@ -85,6 +93,8 @@ function M.show(where, waits)
     border = "rounded",
     title = (" Keys of the %s "):format(where),
     title_pos = "center",
+    footer = height < #list and " j, <C-d>: more " or nil,
+    footer_pos = height < #list and "center" or nil,
   })
   own.set_options(win, {})
   close_with(win, bufnr)

@@ -28,11 +28,11 @@ end
 ---@return string what an empty prompt says
 function M.placeholder(session, bufnr)
   local is_typing = M.is_typing(bufnr)
-  local words = ("Ask %s … (%s sends"):format(session.agent or "the agent", M.send(is_typing))
+  local words = ("Ask %s … ("):format(session.agent or "the agent")
   if is_typing then
-    return words .. ")"
+    return ("%s%s sends)"):format(words, M.send(true))
   end
-  return ("%s, %s: keys)"):format(words, config.keys("help")[1] or ":help acp_nvim-keys")
+  return ("%si: type, %s: keys)"):format(words, config.keys("help")[1] or ":help acp_nvim-keys")
 end
 
 ---@param win integer of the prompt

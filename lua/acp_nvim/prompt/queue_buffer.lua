@@ -1,6 +1,9 @@
 -- The buffer in which the user edits the queue: each prompt has a section below a header with its number, which is its
 -- position when the buffer was filled. Writing the buffer replaces the queue.
 local autocmds = require("acp_nvim.autocmds")
+local lazy = require("acp_nvim.lazy")
+local config = require("acp_nvim.config")
+local help = lazy("acp_nvim.chat.help")
 local keymaps = require("acp_nvim.keymaps")
 local mentions = require("acp_nvim.prompt.mentions")
 local message = require("acp_nvim.message")
@@ -15,6 +18,7 @@ local switch = require("acp_nvim.windows.switch")
 local M = {}
 
 local api = vim.api
+local EMPTY = api.nvim_create_namespace("acp_nvim.empty_queue")
 local HEADER = "^%-%-%- prompt (%d*) ?%-%-%-"
 local ESCAPED = "^\\+%-%-%- prompt %d* ?%-%-%-"
 local OPTIONS = {
@@ -76,6 +80,16 @@ local function parse(lines, ids)
   return sections
 end
 
+---Says below an empty queue what can be done here.
+local function explain_empty(bufnr, is_empty)
+  api.nvim_buf_clear_namespace(bufnr, EMPTY, 0, -1)
+  if is_empty then
+    local key = config.keys("help")[1]
+    local words = "Nothing waits" .. (key and (" (%s: keys)"):format(key) or "")
+    api.nvim_buf_set_extmark(bufnr, EMPTY, 1, 0, { virt_lines = { { { words, "AcpPlaceholder" } } } })
+  end
+end
+
 local function fill(session, bufnr)
   local prompts, texts, ids = queue.prompts(session), {}, {}
   local levels = vim.bo[bufnr].undolevels
@@ -87,6 +101,7 @@ local function fill(session, bufnr)
     texts[prompt.id], ids[number] = prompt.text, prompt.id
   end
   views[session.key] = { bufnr = bufnr, texts = texts, ids = ids }
+  explain_empty(bufnr, #prompts == 0)
 end
 
 ---Resolves the mentions of the texts.
@@ -224,6 +239,7 @@ function M.open()
   end
   local bufnr = show(session)
   keymaps.map(bufnr, "n", "steer", steer_section, session, bufnr)
+  keymaps.map(bufnr, "n", "help", help.show, "queue", false)
 end
 
 ---Sends the text of the prompt, or else the first queued prompt, into the running turn.
