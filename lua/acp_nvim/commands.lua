@@ -15,6 +15,7 @@ local names = require("acp_nvim.names")
 local message = lazy("acp_nvim.message")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.host.requests")
+local root = lazy("acp_nvim.sessions.root")
 local session_arguments = require("acp_nvim.sessions.arguments")
 local sessions = require("acp_nvim.sessions")
 local switch = lazy("acp_nvim.windows.switch")
@@ -44,7 +45,7 @@ function M.chat(args)
   elseif is_last then
     return M.continue({ args = agent or "" })
   elseif beginning then
-    client.begin(agent, vim.fn.getcwd(), beginning)
+    client.begin(agent, root.directory(), beginning)
     return
   end
   if args.args ~= "" then
@@ -94,9 +95,8 @@ end
 ---@param agent? string
 ---@param item? acp.ContextItem
 local function send(text, agent, item)
-  local sent = client.prompt(text, { agent = agent, context = item and { item } or nil, mentions = true })
-  local session = sent and sessions.usable(agent)
-  if session and not windows.visible(session) then
+  local sent, _, session = client.prompt(text, { agent = agent, context = item and { item } or nil, mentions = true })
+  if sent and session and not windows.visible(session) then
     local with = item and (" with %s"):format(item.name) or ""
     vim.api.nvim_create_autocmd("User", { -- not before: the host or the agent may fail to start
       pattern = "AcpTurnStart",

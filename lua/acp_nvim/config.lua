@@ -168,6 +168,13 @@ function M.get()
   return merged
 end
 
+---@return acp.host.Config the options without functions, which cannot be sent
+function M.to_send()
+  local options = vim.tbl_extend("force", {}, M.get())
+  options.root = nil
+  return options
+end
+
 ---@return table<string, string[]> what is ignored, by where it is set: "vim.g.acp_nvim" or "setup()"
 function M.problems()
   M.get()

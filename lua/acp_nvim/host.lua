@@ -62,7 +62,7 @@ local function hello()
     log_path = log.path(),
     state_path = vim.fs.joinpath(vim.fn.stdpath("state"), "acp_nvim"),
     cache_path = vim.fs.joinpath(vim.fn.stdpath("cache"), "acp_nvim"),
-    config = config.get(),
+    config = config.to_send(),
     temp_path = vim.fs.dirname(vim.fn.tempname()),
     last_subagent = vim.g.acp_nvim_last_subagent,
     instance = state_files.instance(),

@@ -127,7 +127,11 @@ function M.chat(opts)
   opts = opts or {}
   if opts.cwd or opts.additional_directories or opts.worktree then
     local settings = { additional_directories = opts.additional_directories, worktree = opts.worktree }
-    require("acp_nvim.host.client").begin(opts.agent, opts.cwd or vim.fn.getcwd(), settings)
+    require("acp_nvim.host.client").begin(
+      opts.agent,
+      opts.cwd or require("acp_nvim.sessions.root").directory(),
+      settings
+    )
   else
     require("acp_nvim.host.client").chat(opts.agent, opts.new)
   end

@@ -177,7 +177,7 @@ end
 ---@return string? agent the named one, or the one that is meant; nil after a message when it cannot be started
 local function agent_of(name)
   local session = sessions.current()
-  local waiting = sessions.last_used(function(one)
+  local waiting = sessions.nearest(function(one)
     return one.status.sign_in ~= nil
   end)
   local here = session and session.status.sign_in and session

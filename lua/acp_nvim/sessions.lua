@@ -18,6 +18,7 @@ local function add(key, agent, cwd, used)
     key = key,
     agent = agent,
     cwd = cwd,
+    begun_in = cwd,
     status = { agent = agent, state = "starting", pending_permissions = 0, queue = 0 },
     used = used,
     outbox = {},
@@ -126,26 +127,48 @@ function M.touch(session)
   session.used = uses
 end
 
----@param accept? fun(session: acp.Session): boolean
----@return acp.Session?
-function M.last_used(accept)
-  local last
-  for _, session in pairs(by_key) do
-    if
-      not session.kept
-      and not session.parent
-      and (not accept or accept(session))
-      and (not last or session.used > last.used)
-    then
-      last = session
-    end
-  end
-  return last
+---@param outer string directory
+---@return boolean the path is the directory, or in it
+function M.is_within(path, outer)
+  return path == outer or vim.startswith(path, vim.endswith(outer, "/") and outer or outer .. "/")
 end
 
----@return acp.Session? the session that has the focus, else the one used last
+---@param place string directory
+---@return integer how near its directories are: the greater, the nearer; 0: it has nothing to do with the place
+local function nearness(session, place)
+  local nearest = 0
+  for _, own in ipairs({ session.begun_in, session.cwd, unpack(session.status.directories or {}) }) do
+    local near = M.is_within(place, own) and #own + 1 or M.is_within(own, place) and 1 or 0
+    nearest = math.max(nearest, near)
+  end
+  return nearest
+end
+
+---@return boolean the session works in this directory, or in one around or below it
+function M.is_near(session, place)
+  return nearness(session, place) > 0
+end
+
+---@param accept? fun(session: acp.Session): boolean
+---@param place? string directory; nil: the working directory
+---@return acp.Session? the one that works nearest to it; of those that are as near, or if none is, the one used last
+function M.nearest(accept, place)
+  local best, best_near
+  place = place or vim.fn.getcwd()
+  for _, session in pairs(by_key) do
+    if not session.kept and not session.parent and (not accept or accept(session)) then
+      local near = nearness(session, place)
+      if not best or near > best_near or near == best_near and session.used > best.used then
+        best, best_near = session, near
+      end
+    end
+  end
+  return best
+end
+
+---@return acp.Session? the session that has the focus, else the nearest one
 function M.current()
-  return by_buffer[vim.api.nvim_get_current_buf()] or M.last_used()
+  return by_buffer[vim.api.nvim_get_current_buf()] or M.nearest()
 end
 
 ---@return acp.Session? as `current`, but never that of a subagent: the one that takes prompts and has options
@@ -154,14 +177,16 @@ function M.current_owner()
 end
 
 ---@param agent? string
+---@param place? string directory; nil: the working directory
 ---@return acp.Session? the session to use when none is named
-function M.usable(agent)
+function M.usable(agent, place)
   local focused = M.owner(by_buffer[vim.api.nvim_get_current_buf()])
-  return M.last_used(function(session)
-    return session == focused and (not agent or session.agent == agent)
-  end) or M.last_used(function(session)
+  if focused and not focused.kept and (not agent or focused.agent == agent) then
+    return focused
+  end
+  return M.nearest(function(session)
     return (session.status.state ~= "stopped" or session.status.asleep) and (not agent or session.agent == agent)
-  end)
+  end, place)
 end
 
 ---@param id string|integer the agent's session id, or our key

@@ -90,6 +90,10 @@
 ---@field named? boolean the user chose the agent
 ---@field is_new? boolean it begins without a conversation, and nothing was sent from it yet
 ---@field cwd string
+---@field told_place? string the user was told last that the session works elsewhere than in this directory
+---@field told_outside? table<string, true> directories outside of the session's of which a prompt had attachments
+---@field offered? table<string, true> mentions that completion has offered
+---@field begun_in string directory in which it was begun: that of its project, if it has a worktree of its own
 ---@field open_turn? { background: boolean } the turn that runs, or work in the background that is shown as one
 ---@field bufnr? integer
 ---@field prompt_bufnr? integer
@@ -134,6 +138,7 @@
 ---The options of the plugin: those that the host uses, and those of Lua.
 ---@class acp.Config: acp.host.Config
 ---@field python? string
+---@field root "cwd"|"git"|fun(bufnr: integer): string
 ---@field follow { enabled: "auto"|boolean, resume: "turn"|"command", sign: string }
 ---@field keymaps table<string, string|string[]|false>
 ---@field review { signs: boolean, winbar: boolean, hint: boolean }

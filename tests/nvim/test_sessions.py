@@ -317,7 +317,7 @@ def test_what_was_said_before_is_no_news(shared: Start) -> None:
     nvim.wait_until(IS_IDLE)
     nvim.command("tabnew")  # nobody sees the chat
     seen = nvim.lua("""
-        local session = require("acp_nvim.sessions").last_used()
+        local session = require("acp_nvim.sessions").nearest()
         local apply = require("acp_nvim.events").apply
         local function told(block, kind, text)
             apply({ { type = "replace", session = session.key, block = block, kind = kind, text = text } })

@@ -55,7 +55,7 @@ end
 ---@return table<string, acp.Checkup> by name
 ---@return string? problem
 local function examined(names, program)
-  local request = { names = names, cwd = vim.fn.getcwd(), config = config.get() }
+  local request = { names = names, cwd = vim.fn.getcwd(), config = config.to_send() }
   local ok, result = pcall(function()
     local options = { stdin = vim.mpack.encode(request), text = true, cwd = vim.uv.os_tmpdir() }
     return vim.system(python.main_argv(program, "acp_nvim.checkup"), options):wait(HEALTH_AGENTS_MS)

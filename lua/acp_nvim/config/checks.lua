@@ -86,6 +86,15 @@ end
 
 ---@param value any
 ---@param problems string[] more are added
+---@return (string|fun(bufnr: integer): string)?
+function M.root(value, problems)
+  local problem = type(value) ~= "function" and M.one_of(value, { "cwd", "git" })
+  problems[#problems + 1] = problem and ("root: %s, or a function"):format(problem) or nil
+  return not problem and value or nil
+end
+
+---@param value any
+---@param problems string[] more are added
 ---@return string? path absolute, of a program
 function M.shell(value, problems)
   local problem = M.kind(value, "string")

@@ -71,6 +71,15 @@ for 30 minutes is ended.]]),
   option("python", "string")([[
 The Python that runs the host (3.11 or newer, with the packages of the plugin). Without it: `.venv` in the
 plugin's directory, which |:AcpBuild| builds, then |g:python3_host_prog|.]]),
+  {
+    name = "root",
+    type = '"cwd", "git" or a function',
+    check = checks.root,
+    default = "cwd",
+    doc = [[The directory of a new session. `"cwd"`: the working directory of the current window. `"git"`: the top of the git
+repository that the file you are in belongs to; for 'autochdir'. A function gets the number of its buffer and returns the
+directory. Without a repository, or if the function fails, it is the working directory.]],
+  },
   option("additional_directories", "strings", {})([[
 Directories that sessions may use besides their own: the agent may read and write files there, and gets their
 names if it supports that. `~` is your home; other paths are relative to the session's directory. Used for new

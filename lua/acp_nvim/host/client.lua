@@ -11,8 +11,10 @@ local keys = require("acp_nvim.chat.keys")
 local mentions = require("acp_nvim.prompt.mentions")
 local message = lazy("acp_nvim.message")
 local named = require("acp_nvim.buffers.named")
+local names = require("acp_nvim.names")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.host.requests")
+local root = require("acp_nvim.sessions.root")
 local sessions = require("acp_nvim.sessions")
 local switch = require("acp_nvim.windows.switch")
 local turn_progress = require("acp_nvim.progress.turn")
@@ -99,6 +101,16 @@ local function add_session(agent, cwd, title)
   return session
 end
 
+---Says that the session works elsewhere, once for each directory.
+---@param here string directory where a new session would work
+local function tell_place(session, here)
+  if not sessions.is_near(session, here) and session.told_place ~= here then
+    session.told_place = here
+    local words = "this session works in %s (:AcpChat! starts one in %s)"
+    message.info(words:format(names.below_home(session.cwd), names.below_home(here)))
+  end
+end
+
 ---@param agent? string
 ---@param fresh? boolean create a session even if one could be used
 ---@return acp.Session?
@@ -108,12 +120,14 @@ function M.session(agent, fresh)
   if problem then
     return nil, problem
   end
-  local session = not fresh and sessions.usable(agent) or nil
+  local directory = root.directory()
+  local session = not fresh and sessions.usable(agent, directory) or nil
   if session then
+    tell_place(session, directory)
     ensure_buffers(session)
     return session
   end
-  session, problem = add_session(agent, vim.fn.getcwd())
+  session, problem = add_session(agent, directory)
   if session then
     session.is_new = true
     requests.open(session)
@@ -232,6 +246,7 @@ end
 ---@param opts? { agent?: string, session_id?: string|integer, context?: acp.ContextItem[], mentions?: boolean }
 ---@return boolean sent
 ---@return string? problem
+---@return acp.Session? session that it was sent to
 function M.prompt(text, opts)
   opts = opts or {}
   local session, problem
@@ -256,9 +271,9 @@ function M.prompt(text, opts)
   elseif vim.trim(text) == "" and #items == 0 then
     return false, "the prompt is empty"
   elseif opts.mentions then
-    return send_with_mentions(session, text, items)
+    return send_with_mentions(session, text, items), nil, session
   end
-  return requests.prompt(session, text, items) ~= nil
+  return requests.prompt(session, text, items) ~= nil, nil, session
 end
 
 ---@param entry { session: integer, agent: string, cwd: string }

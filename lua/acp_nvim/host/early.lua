@@ -17,6 +17,7 @@ M.MODULES = {
   "acp_nvim.prompt.buffer",
   "acp_nvim.agents.catalogue",
   "acp_nvim.windows.typed_ahead",
+  "acp_nvim.sessions.root",
   "acp_nvim.host.client",
   "acp_nvim.commands",
   "acp_nvim.chat.markdown.structure",

@@ -25,7 +25,7 @@ local function start()
   end
   require("acp_nvim.host.early").start()
   if host.channel() then -- else the first command reports why there is none
-    host.send("prewarm", { agent = agent, cwd = vim.fn.getcwd() })
+    host.send("prewarm", { agent = agent, cwd = require("acp_nvim.sessions.root").directory() })
   end
 end
 

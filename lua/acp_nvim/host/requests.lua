@@ -6,6 +6,7 @@ local lazy = require("acp_nvim.lazy")
 local history = lazy("acp_nvim.prompt.history")
 local host = require("acp_nvim.host")
 local notice = lazy("acp_nvim.chat.blocks.notice")
+local outside = lazy("acp_nvim.prompt.outside")
 local plans = require("acp_nvim.chat.plans")
 local queue = require("acp_nvim.prompt.queue")
 local sessions = require("acp_nvim.sessions")
@@ -125,6 +126,9 @@ function M.prompt(session, text, context)
   end
   history.add(session, text)
   drafts.changed(session)
+  if context and #context > 0 then
+    outside.tell(session, context)
+  end
   return id
 end
 

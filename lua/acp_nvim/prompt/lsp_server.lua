@@ -56,6 +56,7 @@ local METHOD_NOT_FOUND, INVALID_REQUEST, INTERNAL_ERROR = -32601, -32600, -32603
 local NOT_INITIALIZED, CANCELLED = -32002, -32800
 local BLINK_OFFSET = 100 -- more than any score and offset of another source of blink.cmp
 local KINDS = { command = 14, word = 14, buffer = 17, file = 17, directory = 19, symbol = 18 } -- CompletionItemKind
+local OFFERED = 2000 -- mentions of a session that are remembered
 local SUMMARY_CELLS = 60 -- of what a menu says about an entry: it has room for its name, too
 
 ---@class acp.Server
@@ -131,6 +132,16 @@ local function place_of(server, params)
   return session, row, line:sub(1, vim.str_byteindex(line, server.encoding, params.position.character, false))
 end
 
+---Keeps which mentions were offered: if one of them is sent and names nothing then, the user is told.
+---@param found acp.Candidate[]
+local function remember(session, found)
+  local offered = session.offered or {}
+  session.offered = vim.tbl_count(offered) < OFFERED and offered or {}
+  for _, candidate in ipairs(found) do
+    session.offered[candidate.text] = true
+  end
+end
+
 ---@param server acp.Server
 ---@param reply fun(err?: table, result?: any)
 ---@return fun()? stop
@@ -156,6 +167,7 @@ local function complete(server, params, reply)
   local range = { start = column(from), ["end"] = column(#before) }
   local typed = before:sub(from + 1)
   return candidates.mentions(session, text --[[@as string]], function(found, all)
+    remember(session, found)
     local more = vim.tbl_filter(function(candidate)
       return candidate.text ~= typed
     end, found)

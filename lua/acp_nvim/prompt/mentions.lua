@@ -1,14 +1,18 @@
 -- Finds the mentions in a prompt, resolves them to attachments, and highlights them.
 local autocmds = require("acp_nvim.autocmds")
+local cells = require("acp_nvim.chat.cells")
 local lazy = require("acp_nvim.lazy")
 local context = lazy("acp_nvim.prompt.context")
 local limits = require("acp_nvim.limits")
+local message = lazy("acp_nvim.message")
+local names = require("acp_nvim.names")
 local sessions = require("acp_nvim.sessions")
 local syntax = lazy("acp_nvim.prompt.mentions.syntax")
 local targets = lazy("acp_nvim.prompt.mentions.targets")
 
 local M = {}
 
+local MISSING = 5 -- words that a message names
 local MENTIONS = 100 -- of one prompt: more is a mistake, or an attack on the context
 -- Words with an @ in one prompt that are resolved: pasted code has hundreds of decorators
 local MENTION_CANDIDATES = 1000
@@ -66,12 +70,13 @@ local function apart(per_candidate, count)
   return out
 end
 
----@param done fun(mentions: acp.Mention[]) called once; synchronously when there are no candidates
+---@param done fun(mentions: acp.Mention[], others: { row: integer, token: acp.MentionToken }[]) called once, synchronously
+---when there are no candidates; `others` name nothing
 function M.find(session, lines, done)
   local found = candidates(lines)
   local per_candidate, left = {}, #found
   if left == 0 then
-    return done({})
+    return done({}, {})
   end
   for index, candidate in ipairs(found) do
     meant(session, candidate.token, function(reading, target)
@@ -81,7 +86,11 @@ function M.find(session, lines, done)
       end
       left = left - 1
       if left == 0 then
-        done(apart(per_candidate, #found))
+        local others = {}
+        for at, other in ipairs(found) do
+          table.insert(others, not per_candidate[at] and other or nil)
+        end
+        done(apart(per_candidate, #found), others)
       end
     end)
   end
@@ -112,6 +121,47 @@ local function problem_of(mentions)
   return #mentions > MENTIONS and ("a prompt can have at most %d mentions"):format(MENTIONS) or nil
 end
 
+---@param text string without the @
+---@return boolean it is written like the path of a file
+local function is_path_like(text)
+  local is_file = text:find("%.%w+$") and names.filetype(text) ~= nil
+  return is_file or text:find("^%.%.?/%S") ~= nil or text:find("^~/%S") ~= nil
+end
+
+---@param line string
+---@param token acp.MentionToken that names nothing
+---@return string? written if it was meant as a mention: pasted code has decorators, and aliases of packages
+local function meant_text(session, line, token)
+  local is_in_code = line:sub(token.from, token.from):find("[\"'`]")
+  for _, reading in ipairs(token.readings) do
+    local written = line:sub(token.from + 1, reading.to)
+    local is_call = line:sub(reading.to + 1, reading.to + 1) == "("
+    local is_meant = not is_in_code
+      and not is_call
+      and (is_path_like(reading.text) or not reading.quoted and syntax.is_word(reading.text))
+    if is_meant or session.offered and session.offered[written] then
+      return written
+    end
+  end
+end
+
+---Tells which words of a prompt that were meant as mentions name nothing.
+---@param others { row: integer, token: acp.MentionToken }[]
+local function tell_missing(session, lines, others)
+  local found = {}
+  for _, other in ipairs(others) do
+    local written = #found < MISSING and meant_text(session, lines[other.row + 1], other.token)
+    if written and not vim.list_contains(found, written) then
+      table.insert(found, written)
+    end
+  end
+  if #found > 0 then
+    local words = "%s: sent as plain text, nothing of that name is here (looked for in %s, in the windows' "
+      .. "directories and among the open buffers)"
+    message.warn(words:format(cells.plain(table.concat(found, ", ")), names.below_home(session.cwd)))
+  end
+end
+
 ---Resolves the mentions of a text to context items with the present contents.
 ---@param done fun(items: acp.ContextItem[], problem?: string) called once, synchronously when nothing is mentioned;
 ---with a problem the prompt must not be sent
@@ -123,11 +173,13 @@ function M.resolve(session, text, done)
       done(items, problem)
     end
   end
-  M.find(session, vim.split(text, "\n", { plain = true }), function(mentions)
+  local lines = vim.split(text, "\n", { plain = true })
+  M.find(session, lines, function(mentions, others)
     local problem = problem_of(mentions)
     if problem then
       return answer({}, problem)
     end
+    tell_missing(session, lines, others)
     take(mentions, 1, {}, answer)
   end)
   if not answered then

@@ -1,4 +1,5 @@
 -- Resolves the path of a mention and completes it, without blocking on the disk.
+local code = require("acp_nvim.prompt.mentions.code")
 local limits = require("acp_nvim.limits")
 local lookup = require("acp_nvim.buffers.lookup")
 local names = require("acp_nvim.names")
@@ -55,6 +56,50 @@ function M.find(text, cwd, done)
       end)
     end)
   end)
+end
+
+---@param cwd string of the session
+---@return string[] directories that a relative path may be meant from: the session's, then those of the windows
+local function bases(cwd)
+  local found, win = { cwd }, code.window()
+  for _, directory in ipairs({ vim.fn.getcwd(), win and vim.fn.getcwd(win) or nil }) do
+    if not vim.list_contains(found, directory) then
+      found[#found + 1] = directory
+    end
+  end
+  return found
+end
+
+---@param text string as typed
+---@return string? name absolute, of the loaded buffer used last whose path ends so
+local function buffer_named(text)
+  local tail = "/" .. text:gsub("^%./", "")
+  for _, bufnr in ipairs(code.buffers()) do
+    local name = api.nvim_buf_get_name(bufnr)
+    if vim.startswith(name, "/") and vim.endswith(name, tail) then
+      return name
+    end
+  end
+end
+
+---As `find`, but a relative path may also be one from the directory of a window, or the end of that of a loaded buffer.
+---@param text string as typed
+---@param done fun(place?: acp.MentionPlace) called once, not in a fast event; nil: nothing has that path
+function M.find_around(text, cwd, done)
+  local directories = text:match("^~?/") and { cwd } or bases(cwd)
+  local function try(index)
+    M.find(text, directories[index], function(place)
+      local name = not place and index == #directories and not text:match("^~?/") and buffer_named(text) or nil
+      if name then
+        M.find(name, cwd, done)
+      elseif place or index == #directories then
+        done(place)
+      else
+        try(index + 1)
+      end
+    end)
+  end
+  try(1)
 end
 
 ---@return boolean the path may lead out of the session's directory

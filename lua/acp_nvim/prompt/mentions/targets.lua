@@ -130,7 +130,7 @@ function M.find(session, reading, done)
   elseif not text:find("[%w\128-\255]") or text:find("%z") then
     done(nil)
   else
-    places.find(text, session.cwd, function(place)
+    places.find_around(text, session.cwd, function(place)
       done(place and place_target(session, reading, place))
     end)
   end
