@@ -1,4 +1,4 @@
--- Tells whether Neovim shows messages in windows of its own (|ui2|, since 0.12): in full, and without asking for a key.
+-- Tells of windows for messages: whether Neovim has its own (ui2, since 0.12), which show them in full and ask no key.
 local M = {}
 
 local MODULE, GROUP = "vim._core.ui2", "nvim.ui2"
