@@ -59,8 +59,8 @@ def test_the_summary_in_a_narrow_chat(screen):
     assert rows[first + 1 : first + 5] == [
         "  M a.py  +10 −4",
         "  A a/rather/long/path.py  +2 −0",
-        "  ⟲ :AcpRestore goes back to before",
-        f"this turn ({clock})",
+        f"  ⟲ {clock}  :AcpRestore goes back to",
+        "before this turn",
     ]
 
 
