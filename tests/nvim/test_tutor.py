@@ -47,7 +47,7 @@ def tutor(screen: Callable[..., ScreenEditor]) -> Tutor:
 def answer(tutor: Tutor, key: str) -> None:
     tutor.shown("Permission needed")
     tutor.type(CHAT)
-    tutor.shown("a  Allow")
+    tutor.shown("✓ a Allow")
     tutor.type(key)
 
 
