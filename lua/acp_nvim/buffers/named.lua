@@ -37,6 +37,22 @@ function M.new(name)
   return bufnr
 end
 
+---@type table<integer, string> buffer -> the name that it gets now
+local to = {}
+
+---Only for `rename`, which calls it without autocommands.
+function M.set_name(bufnr)
+  api.nvim_buf_set_name(bufnr, to[bufnr])
+end
+
+---@param bufnr integer of the plugin
+---@param name string
+function M.rename(bufnr, name)
+  to[bufnr] = name
+  vim.cmd(("silent noautocmd call v:lua.require'acp_nvim.buffers.named'.set_name(%d)"):format(bufnr))
+  to[bufnr] = nil
+end
+
 ---@return integer bufnr
 function M.get(name)
   return left(name) or M.new(name)

@@ -33,6 +33,47 @@ M.PLAIN = {
   wrap = true,
 }
 
+---@return boolean the plugin has set the options of the window, which is not a copy that :split or CTRL-W T has made
+function M.is_set_up(win)
+  return vim.w[win][BUFFER] == api.nvim_win_get_buf(win)
+end
+
+---Lets go of the buffer of a window that is the only one of its tab page, since any other buffer would have no window, and
+---of all buffers while a session file is read, which shows its own in the windows that there are.
+---@param tab integer
+---@param closing? integer window that closes now
+local function fix_buffers(tab, closing)
+  local splits = vim.tbl_filter(function(win)
+    return win ~= closing and api.nvim_win_get_config(win).relative == ""
+  end, api.nvim_tabpage_list_wins(tab))
+  local is_fixed = #splits > 1 and vim.g.SessionLoad == nil
+  for _, win in ipairs(splits) do
+    local is_ours = M.is_set_up(win)
+    local is_copy = not is_ours and vim.startswith(api.nvim_buf_get_name(api.nvim_win_get_buf(win)), "acp://")
+    if is_ours and vim.wo[win].winfixbuf ~= is_fixed or is_copy and not is_fixed then
+      vim.wo[win][0].winfixbuf = is_fixed
+    end
+  end
+end
+
+---@type fun(is_loading: boolean)[]
+local listeners = {}
+
+---@param listener fun(is_loading: boolean) called when Neovim begins to read a session file, and has read it
+function M.on_session(listener)
+  listeners[#listeners + 1] = listener
+end
+
+---Notes that Neovim begins to read a session file, or has read it.
+function M.session_changed()
+  for _, tab in ipairs(api.nvim_list_tabpages()) do
+    fix_buffers(tab)
+  end
+  for _, listener in ipairs(listeners) do
+    listener(vim.g.SessionLoad ~= nil)
+  end
+end
+
 ---Sets the options of a window for the buffer that it shows.
 ---@param more table<string, any> options besides those of `PLAIN`, or in their place
 function M.set_options(win, more)
@@ -40,11 +81,7 @@ function M.set_options(win, more)
     vim.wo[win][0][option] = value
   end
   vim.w[win][BUFFER] = api.nvim_win_get_buf(win)
-end
-
----@return boolean the plugin has set the options of the window, which is not a copy that :split or CTRL-W T has made
-function M.is_set_up(win)
-  return vim.w[win][BUFFER] == api.nvim_win_get_buf(win)
+  fix_buffers(api.nvim_win_get_tabpage(win))
 end
 
 ---Shows the error of an autocommand that ran while a window was opened or changed.
@@ -87,9 +124,15 @@ function M.empty(win)
   api.nvim_win_call(win, vim.cmd.enew)
 end
 
----Closes a window. The last one gets an empty buffer instead.
+---Closes a window. The last one gets an empty buffer instead. The focus goes back to the window that had it before.
+---@param win integer
 ---@param force? boolean also if the buffer has changes
-function M.close(win, force)
+---@param before? integer that window
+function M.close(win, force, before)
+  before = before or vim.fn.win_getid(vim.fn.winnr("#"))
+  if win == api.nvim_get_current_win() and before > 0 and api.nvim_win_is_valid(before) then
+    pcall(api.nvim_set_current_win, before) -- first: else Neovim would enter the neighbour
+  end
   if not pcall(api.nvim_win_close, win, force or false) and api.nvim_win_is_valid(win) then
     M.empty(win)
   end
@@ -111,8 +154,21 @@ function M.keep_sizes(run)
   end
 end
 
+local group = api.nvim_create_augroup("acp_nvim.windows.own", {})
+
+api.nvim_create_autocmd({ "WinNew", "WinEnter", "WinClosed" }, {
+  group = group,
+  desc = "Let the only window of a tab page show any buffer",
+  callback = function(event)
+    local closing = event.event == "WinClosed" and tonumber(event.match) or nil
+    fix_buffers(closing and api.nvim_win_get_tabpage(closing) or 0, closing)
+  end,
+})
+
+vim.cmd([[call dictwatcheradd(g:, "SessionLoad", {-> v:lua.require("acp_nvim.windows.own").session_changed()})]])
+
 api.nvim_create_autocmd("BufWinEnter", {
-  group = api.nvim_create_augroup("acp_nvim.windows.own", {}),
+  group = group,
   desc = "Release a window of the plugin that got another buffer, by :edit! or :bdelete",
   callback = function()
     local win = api.nvim_get_current_win()

@@ -1,4 +1,6 @@
--- Closes the windows that a session file of :mksession has restored for the plugin's buffers: they would be empty.
+-- Closes the windows that a session file of :mksession has restored for the plugin's buffers: they would be empty. While
+-- the file is read, the plugin's own buffers have other names, since the file gives theirs to the empty ones.
+local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local switch = require("acp_nvim.windows.switch")
 
@@ -6,6 +8,8 @@ local M = {}
 
 local api = vim.api
 local is_due = false
+---@type table<integer, string> buffer -> its name, while it has another one
+local names = {}
 
 ---@return boolean the buffer has the name of one of the plugin's buffers, but is empty, and none of them
 local function is_left(bufnr)
@@ -22,6 +26,36 @@ local function windows()
   end, api.nvim_list_wins())
 end
 
+---@param name string
+local function rename(bufnr, name)
+  local before = api.nvim_buf_get_name(bufnr)
+  named.rename(bufnr, name)
+  for _, other in ipairs(api.nvim_list_bufs()) do -- Neovim keeps the old name in another buffer
+    if other ~= bufnr and api.nvim_buf_get_name(other) == before then
+      switch.delete(other)
+    end
+  end
+end
+
+local function set_names_aside()
+  for _, bufnr in ipairs(api.nvim_list_bufs()) do
+    local name = api.nvim_buf_get_name(bufnr)
+    if vim.startswith(name, "acp://") and api.nvim_buf_is_loaded(bufnr) and not names[bufnr] then
+      names[bufnr] = name
+      rename(bufnr, name .. "#" .. bufnr)
+    end
+  end
+end
+
+local function give_names_back()
+  for bufnr, name in pairs(names) do
+    if api.nvim_buf_is_valid(bufnr) then
+      pcall(rename, bufnr, name)
+    end
+  end
+  names = {}
+end
+
 ---Closes the windows, and deletes their buffers.
 function M.close()
   for _, win in ipairs(windows()) do
@@ -35,13 +69,17 @@ function M.close()
       end
     end
   end
+  if vim.g.SessionLoad == nil then
+    give_names_back()
+  end
 end
 
 ---Closes them when the session file has been read.
-function M.close_soon()
-  if not is_due and #windows() > 0 then -- SessionLoadPost comes for each buffer
+---@param even_none? boolean
+function M.close_soon(even_none)
+  if not is_due and (even_none or #windows() > 0) then -- SessionLoadPost comes for each buffer
     is_due = true
-    if vim.v.errmsg == "" then
+    if vim.v.errmsg == "" and #windows() > 0 then
       vim.cmd.redraw() -- no hit-enter prompt for the names of these buffers, which the session file has shown
     end
     vim.schedule(function()
@@ -50,5 +88,13 @@ function M.close_soon()
     end)
   end
 end
+
+own.on_session(function(is_loading)
+  if is_loading then
+    set_names_aside()
+  else
+    M.close_soon(true)
+  end
+end)
 
 return M
