@@ -60,12 +60,20 @@ function M.waiting(session)
   return list
 end
 
+---@param one acp.Pending
+---@param option_id? string that was chosen
 ---@param is_answered? boolean by the user
-local function close_views(id, is_answered)
+local function close_views(one, option_id, is_answered)
+  local id = one.request.id
   visibility.forget(id)
   chat_visibility.forget(id)
   reader.over(id, is_answered)
-  previews.done(id)
+  previews.done(
+    id,
+    vim.iter(one.request.options):any(function(option)
+      return option.option_id == option_id and vim.startswith(tostring(option.kind), "allow")
+    end)
+  )
 end
 
 ---Updates the keys of a chat, and its windows if it asks now, or does not any more.
@@ -135,12 +143,13 @@ end
 ---Ends a request. Unless the user answered it here, another request takes its place under the keys.
 ---@param one acp.Pending
 ---@param outcome string
-local function close(one, outcome)
+---@param option_id? string that was chosen
+local function close(one, outcome, option_id)
   pending[one.request.id] = nil
   if not one.answered then
     withdrawn[one.session] = vim.uv.hrtime()
   end
-  close_views(one.request.id, one.answered)
+  close_views(one, option_id, one.answered)
   draw(one, outcome)
 end
 
@@ -173,7 +182,7 @@ function M.done(session, event)
   if not one then
     return false
   end
-  close(one, outcome_words(one.request.options, event))
+  close(one, outcome_words(one.request.options, event), event.outcome == "selected" and event.option_id or nil)
   note(session)
   local new = announced[event.id] == "asked"
   announced[event.id] = "done"
@@ -257,7 +266,7 @@ function M.answer(id, option_id)
     if option.option_id == option_id then
       one.answered = requests.answer(id, option_id)
       if one.answered then
-        close_views(id, true)
+        close_views(one, option_id, true)
       end
       refresh_keys(sessions.get(one.session))
       on_change()

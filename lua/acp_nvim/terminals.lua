@@ -1,6 +1,7 @@
 -- Shows the whole output of a command in a terminal buffer, with its colours, while the command runs and after.
 local Lines = require("acp_nvim.chat.blocks.lines")
 local SafeOutput = require("acp_nvim.terminals.safe_output")
+local edge = require("acp_nvim.windows.edge")
 local keymaps = require("acp_nvim.keymaps")
 local limits = require("acp_nvim.limits")
 local message = require("acp_nvim.message")
@@ -144,8 +145,7 @@ local function show(bufnr)
   if win then
     return api.nvim_set_current_win(win)
   end
-  local height = math.max(5, math.floor(vim.o.lines * TERMINAL_PART))
-  switch.split(bufnr, { split = "below", win = -1, height = height })
+  edge.below(bufnr, math.floor(vim.o.lines * TERMINAL_PART))
   set_up(api.nvim_get_current_win())
 end
 

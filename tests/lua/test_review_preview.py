@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.lua.review_events import COLOURS, STATE, coloured, is_on
+from tests.lua.review_files import review
 from tests.lua.test_permissions import OPTIONS, asked, done
 
 WAITS = "◌"
@@ -546,8 +547,11 @@ def test_a_new_file_is_shown_in_a_buffer_of_its_own(screen):
     assert file.editor.lua("return { vim.bo.buftype, vim.bo.modifiable, vim.bo.modified }") == ["nofile", False, False]
     assert not new.exists()
     file.editor.type("ghk")
-    order(file, "line 1", "line 2")
-    assert file.sent("answer") == [{"id": 7, "option_id": "x1"}]
+    file.editor.wait_until(lambda: file.sent("answer") == [{"id": 7, "option_id": "x1"}], what="the answer")
+    order(file, "return {", "}", "~")  # until the agent has made the file
+    new.write_text("return {\n}\n")
+    file.apply(done(file.key), review(new, "add"))
+    file.editor.wait_until(lambda: file.editor.lua("return vim.fn.expand('%:p')") == str(new), what="the file")
     assert not file.editor.lua("return vim.api.nvim_buf_is_valid(...)", bufnr)
 
 

@@ -1,6 +1,8 @@
 -- Opens, finds and closes the windows of chats and prompts.
+local code_windows = require("acp_nvim.windows.open")
 local command_line_window = require("acp_nvim.windows.command_line")
 local config = require("acp_nvim.config")
+local edge = require("acp_nvim.windows.edge")
 local fit = require("acp_nvim.chat.windows.fit")
 local lazy = require("acp_nvim.lazy")
 local frame = lazy("acp_nvim.chat.windows.frame")
@@ -191,7 +193,7 @@ function M.focus_prompt(session)
   if command_line_window.refuses() then
     return false
   end
-  local elsewhere = config.get().ui.position == "tab" and not M.visible(session)
+  local elsewhere = not M.visible(session) and not splits.has_room(config.get().ui.position)
   local win = elsewhere and vim.fn.win_findbuf(session.bufnr)[1]
   if win then -- the chat is open in another tab page
     api.nvim_set_current_tabpage(api.nvim_win_get_tabpage(win))
@@ -228,12 +230,18 @@ function M.close(session)
   if command_line_window.refuses() then
     return
   end
-  for _, part in ipairs({ "prompt_bufnr", "bufnr" }) do
-    local win = stack.showing(session[part])
-    if win then
-      own.close(win)
-    end
+  local before = vim.fn.win_getid(vim.fn.winnr("#"))
+  if before == 0 or own.is_set_up(before) then
+    before = code_windows.other() or before
   end
+  edge.closing(function()
+    for _, part in ipairs({ "prompt_bufnr", "bufnr" }) do
+      local win = stack.showing(session[part])
+      if win then
+        own.close(win, false, before)
+      end
+    end
+  end)
   fit.soon()
 end
 

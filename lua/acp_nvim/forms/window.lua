@@ -2,6 +2,7 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local block = require("acp_nvim.chat.blocks.question")
 local decoration = require("acp_nvim.chat.transcript.decoration")
+local edge = require("acp_nvim.windows.edge")
 local layout_of = require("acp_nvim.forms.layout")
 local limits = require("acp_nvim.limits")
 local named = require("acp_nvim.buffers.named")
@@ -100,10 +101,7 @@ function M.open(question)
   local bufnr = named.scratch(named.name(("form %d %s"):format(id, vim.fn.strcharpart(title, 0, limits.terminal_name))))
   open[id] = { bufnr = bufnr, from = api.nvim_get_current_win() }
   local lines = #layout_of(question).out.lines
-  local height = math.max(5, math.min(lines + 1, math.floor(vim.o.lines * limits.details_part)))
-  if switch.split(bufnr, { split = "below", win = -1, height = height }) then
-    size.set_height(0, height) -- 'equalalways' has changed it
-  end
+  edge.below(bufnr, math.min(lines + 1, math.floor(vim.o.lines * limits.details_part)))
   win = api.nvim_get_current_win()
   own.set_options(win, {})
   own.set_filetype(win, "acp_form")
@@ -124,7 +122,9 @@ function M.close(id)
   local win, form = M.window(id), open[id] or {}
   local is_here = win ~= nil and api.nvim_get_current_win() == win
   if win then
-    own.close(win, true)
+    edge.closing(function()
+      own.close(win, true)
+    end)
   end
   if is_here and api.nvim_win_is_valid(form.from) then
     api.nvim_set_current_win(form.from)

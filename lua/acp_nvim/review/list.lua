@@ -3,6 +3,7 @@ local Lines = require("acp_nvim.chat.blocks.lines")
 local actions = require("acp_nvim.review.actions")
 local cells = require("acp_nvim.chat.cells")
 local config = require("acp_nvim.config")
+local edge = require("acp_nvim.windows.edge")
 local entry = require("acp_nvim.review.entry")
 local files = require("acp_nvim.review.files")
 local highlights = require("acp_nvim.highlights")
@@ -15,8 +16,6 @@ local open = require("acp_nvim.review.open")
 local own = require("acp_nvim.windows.own")
 local progress = require("acp_nvim.review.progress")
 local quickfix = require("acp_nvim.review.quickfix")
-local size = require("acp_nvim.windows.size")
-local switch = require("acp_nvim.windows.switch")
 local windows = require("acp_nvim.windows.open")
 
 local M = {}
@@ -26,6 +25,7 @@ local GROUP = api.nvim_create_augroup("acp_nvim.review_list", {})
 local COLOURS = api.nvim_create_namespace("acp_nvim.review_list")
 local PAUSE = 4 -- between two times that the list is drawn, as a multiple of the time that it takes
 local SHORT = 30 -- milliseconds: a shorter pause is none
+local LEAST_LINES = 3
 local WHY_CELLS = 10 -- least room beside a file for the evidence of who changed it
 local OPTIONS = { cursorline = true, winfixheight = true, wrap = false }
 
@@ -157,9 +157,11 @@ local function line_of(path)
 end
 
 local function close()
-  for _, win in ipairs(list and vim.fn.win_findbuf(list) or {}) do
-    own.close(win)
-  end
+  edge.closing(function()
+    for _, win in ipairs(list and vim.fn.win_findbuf(list) or {}) do
+      own.close(win)
+    end
+  end)
 end
 
 ---Draws the files as they are now. The cursor of each window stays on its file.
@@ -239,10 +241,7 @@ function M.open()
   local here = files.of_buffer(api.nvim_get_current_buf())
   list = #shown > 0 and list or new_list()
   fill(list)
-  if switch.split(list, { split = "below", win = -1 }) then
-    local height = math.min(math.max(#rows, 3), math.floor(vim.o.lines / 3))
-    size.set_height(0, height) -- 'equalalways' has changed it
-  end
+  edge.below(list, math.min(#rows, math.floor(vim.o.lines / 3)), LEAST_LINES)
   local win = api.nvim_get_current_win()
   own.set_options(win, OPTIONS)
   own.set_filetype(win, "acp_review")

@@ -13,7 +13,6 @@ local named = require("acp_nvim.buffers.named")
 local names = require("acp_nvim.names")
 local sessions = require("acp_nvim.sessions")
 local shadow = require("acp_nvim.hunks.shadow")
-local switch = require("acp_nvim.windows.switch")
 local typed_ahead = require("acp_nvim.windows.typed_ahead")
 local view = require("acp_nvim.review.view")
 local windows = require("acp_nvim.windows.open")
@@ -117,7 +116,7 @@ local function open_next(bufnr, backwards)
   if path and not other or not path and not has_any then
     return false
   end
-  local ok, err = pcall(switch.show, 0, other or bufnr)
+  local ok, err = pcall(windows.show_here, other or bufnr)
   if not ok then
     local name, why = names.short(path), tostring(err):gsub("^.-E", "E")
     message.error(("the next hunk is in %s: %s"):format(name, why))

@@ -1,6 +1,8 @@
 -- Draws the changes that waiting requests ask for, and jumps to them. Deleted lines are coloured, new lines are virtual,
 -- a header above the first hunk names the agent. A file that would be new is shown in a buffer of the request.
 local file_buffer = require("acp_nvim.windows.file_buffer")
+local files = require("acp_nvim.review.files")
+local host = require("acp_nvim.host")
 local hunk_view = require("acp_nvim.hunks.view")
 local jump = require("acp_nvim.hunks.jump")
 local lookup = require("acp_nvim.buffers.lookup")
@@ -19,6 +21,8 @@ local api = vim.api
 
 ---@type table<integer, acp.Preview> buffer -> preview of the new file that it shows
 local new_files = {}
+---@type table<integer, acp.Preview> buffer -> the same once it is allowed, until the agent has made the file
+local allowed = {}
 ---@type table<integer, string> request -> path of its file that was opened last
 local opened = {}
 ---@type table<integer, table<string, true>> request -> paths of its files that the user has visited
@@ -180,6 +184,9 @@ local function go(preview, last)
   local shared = vim.iter(api.nvim_tabpage_list_wins(0)):find(function(win)
     return new_files[api.nvim_win_get_buf(win)] ~= nil
   end)
+  if shared then
+    shadow.pass_on(shared, bufnr)
+  end
   windows.show(bufnr, shared)
   visited[preview.request] = visited[preview.request] or {}
   visited[preview.request][preview.path] = true
@@ -237,19 +244,60 @@ function M.step(backwards)
   jump.step(view, backwards, open_next)
 end
 
-previews.on_change(function(request)
+---Shows what there is in place of the preview of a new file: the file, else what the window had before.
+local function leave(bufnr, preview)
+  typed_ahead.closing(function()
+    local file = vim.uv.fs_stat(preview.path) and file_buffer.get(preview.path) or nil
+    shadow.leave(bufnr, file, true)
+    if api.nvim_buf_is_valid(bufnr) then
+      switch.delete(bufnr)
+    end
+  end)
+end
+
+---@param is_over fun(preview: acp.Preview): boolean the file is there, or will not come any more
+local function leave_allowed(is_over)
+  for bufnr, preview in pairs(vim.deepcopy(allowed)) do
+    local is_there = api.nvim_buf_is_valid(bufnr)
+    if not is_there or is_over(preview) then
+      allowed[bufnr] = nil
+      if is_there then
+        leave(bufnr, preview)
+      end
+    end
+  end
+end
+
+---Shows the new files that the agent was allowed to make; those that it has not made are not waited for any longer.
+---@param key integer of the session whose turn has ended
+function M.turn_ended(key)
+  leave_allowed(function(preview)
+    return preview.session == key
+  end)
+end
+
+files.on_change(function(path)
+  leave_allowed(function(preview)
+    return vim.uv.fs_stat(preview.path) ~= nil and lookup.real(preview.path) == path
+  end)
+end)
+
+host.on_exit(function()
+  leave_allowed(function()
+    return true
+  end)
+end)
+
+previews.on_change(function(request, is_allowed)
   for bufnr, preview in pairs(vim.deepcopy(new_files)) do
     local is_there, now = api.nvim_buf_is_valid(bufnr), previews.find(preview.request, preview.path)
     new_files[bufnr] = is_there and now and not now.exists and now or nil
     if new_files[bufnr] then
       named.fill(bufnr, now.hunks[1] and now.hunks[1].new or {})
+    elseif is_there and is_allowed and preview.request == request and not vim.uv.fs_stat(preview.path) then
+      allowed[bufnr] = preview
     elseif is_there then
-      typed_ahead.closing(function()
-        shadow.leave(bufnr, nil, true)
-        if api.nvim_buf_is_valid(bufnr) then
-          switch.delete(bufnr)
-        end
-      end)
+      leave(bufnr, preview)
     end
   end
   if #previews.of_request(request) == 0 then

@@ -5,18 +5,20 @@ local M = {}
 
 ---@type table<integer, acp.Preview[]> by request, each in the order of its files
 local by_request = {}
----@type fun(request: integer)[]
+---@type fun(request: integer, is_allowed?: boolean)[]
 local listeners = {}
 
----@param listener fun(request: integer) called after the previews of that request have changed
+---@param listener fun(request: integer, is_allowed?: boolean) called after the previews of that request have changed
 function M.on_change(listener)
   listeners[#listeners + 1] = listener
 end
 
 ---Notifies the listeners of a change in the previews of a request.
-function M.changed(request)
+---@param request integer
+---@param is_allowed? boolean the request is closed, and the agent may do what it has asked for
+function M.changed(request, is_allowed)
   for _, listener in ipairs(listeners) do
-    listener(request)
+    listener(request, is_allowed)
   end
 end
 
@@ -49,10 +51,11 @@ function M.set(preview)
 end
 
 ---@param request integer that is closed
-function M.done(request)
+---@param is_allowed? boolean
+function M.done(request, is_allowed)
   if by_request[request] then
     by_request[request] = nil
-    M.changed(request)
+    M.changed(request, is_allowed)
   end
 end
 

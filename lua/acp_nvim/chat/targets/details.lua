@@ -2,6 +2,7 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local config = require("acp_nvim.config")
 local decoration = require("acp_nvim.chat.transcript.decoration")
+local edge = require("acp_nvim.windows.edge")
 local keymaps = require("acp_nvim.keymaps")
 local late = require("acp_nvim.windows.late")
 local limits = require("acp_nvim.limits")
@@ -174,12 +175,11 @@ local function open_window(bufnr)
   local win = vim.iter(api.nvim_tabpage_list_wins(0)):find(function(one)
     return vim.bo[api.nvim_win_get_buf(one)].filetype == FILETYPE
   end)
-  local height = math.max(5, math.floor(vim.o.lines * limits.details_part))
   if win then
     api.nvim_set_current_win(win)
     own.set_buffer(win, bufnr)
   else
-    switch.split(bufnr, { split = "below", win = -1, height = height })
+    edge.below(bufnr, math.floor(vim.o.lines * limits.details_part))
   end
   win = api.nvim_get_current_win()
   own.set_options(win, {})
@@ -188,7 +188,9 @@ end
 
 ---@param from integer window to return to
 local function leave(bufnr, from)
-  own.close(api.nvim_get_current_win())
+  edge.closing(function()
+    own.close(api.nvim_get_current_win())
+  end)
   switch.delete(bufnr) -- of the last window
   if api.nvim_win_is_valid(from) then
     api.nvim_set_current_win(from)

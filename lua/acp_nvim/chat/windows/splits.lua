@@ -1,5 +1,6 @@
 -- Opens chat and prompt in splits or in a separate tab page.
 local config = require("acp_nvim.config")
+local edge = require("acp_nvim.windows.edge")
 local sessions = require("acp_nvim.sessions")
 local size = require("acp_nvim.windows.size")
 local sizes = require("acp_nvim.chat.windows.sizes")
@@ -21,7 +22,8 @@ function M.size(wanted, all, least, most)
   return math.max(1, math.min(math.max(exact, least), most))
 end
 
----@return integer cells
+---@return integer cells that the chat should have
+---@return integer least with which it opens
 local function size_of(position)
   local axis, ui = sizes.axis(position), config.get().ui
   local all, least = vim.o.columns, 40
@@ -31,7 +33,14 @@ local function size_of(position)
   end
   local most = math.floor(all * 2 / 3) -- leave a third of a small screen to the code
   local kept = sizes.kept(position, all)
-  return kept and M.size(kept, all, 1, all - 2) or M.size(ui[axis] or PARTS[axis], all, least, most)
+  local cells = kept and M.size(kept, all, 1, all - 2) or M.size(ui[axis] or PARTS[axis], all, least, most)
+  return cells, math.min(cells, least, most)
+end
+
+---@return acp.Edge
+local function edge_of(position)
+  local cells, least = size_of(position)
+  return { axis = sizes.axis(position), cells = cells, least = least }
 end
 
 ---@return integer count of windows in the current tab page besides those of the chat
@@ -74,6 +83,7 @@ function M.resized()
       end
       prompts[#prompts + 1] = same and (stack.current() or {}).prompt or nil
       is_moved = is_moved or not same
+      now.given = before.given
       now.others = same and now.cells ~= before.cells and other_windows() or before.others
       chats[win] = now
     end
@@ -91,6 +101,9 @@ function M.restore(chat)
     return nil
   end
   local cells = size_of(before.position)
+  if before.given and before.given.wanted == cells then
+    cells = before.given.cells -- what was left by the windows beside it
+  end
   if before.position == "bottom" then
     return api.nvim_win_get_width(chat) == vim.o.columns and cells or nil
   elseif api.nvim_win_get_width(chat) ~= cells then
@@ -102,9 +115,14 @@ end
 function M.settled()
   for win, before in pairs(chats) do
     if api.nvim_win_is_valid(win) and api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage() then
-      chats[win] = vim.tbl_extend("error", measure(win, before.position), { others = before.others })
+      chats[win] = vim.tbl_extend("force", before, measure(win, before.position))
     end
   end
+end
+
+---@return boolean the chat opens beside the code; else in a tab page of its own
+function M.has_room(position)
+  return position ~= "tab" and (position == "float" or edge.has_room(edge_of(position)))
 end
 
 ---@return integer? win
@@ -118,15 +136,19 @@ end
 ---@return "winfixwidth"|"winfixheight"|nil fixed
 function M.open_chat(bufnr, position)
   local shape = { split = position == "bottom" and "below" or position, win = -1 }
-  shape[sizes.axis(position)] = size_of(position)
-  local win = stack.opened(bufnr, function()
-    api.nvim_open_win(bufnr, false, shape)
+  local wanted = edge_of(position)
+  local win = edge.open(wanted, function(cells)
+    shape[wanted.axis] = cells
+    return stack.opened(bufnr, function()
+      api.nvim_open_win(bufnr, false, shape)
+    end)
   end)
-  if not win then -- no room for a split
+  if not win then
     return M.open_tab(bufnr), nil
   end
   chats[win] = measure(win, position)
   chats[win].others = other_windows()
+  chats[win].given = { wanted = wanted.cells, cells = chats[win].cells }
   return win, position == "bottom" and "winfixheight" or "winfixwidth"
 end
 
