@@ -76,12 +76,14 @@ end
 function M.attach(session)
   local transcript = { bufnr = session.bufnr, blocks = {}, order = {}, changed = {}, resting = {}, session = session }
   transcripts[session.key] = transcript
+  following.attach(transcript)
 end
 
 function M.detach(session)
   local transcript = transcripts[session.key]
   if transcript then
     paint.detach(transcript.bufnr)
+    following.detach(transcript)
     transcripts[session.key] = nil
   end
 end

@@ -1,9 +1,18 @@
--- Scrolls windows whose cursor is at the end of the chat along with new text.
+-- Scrolls windows whose cursor is at the end of the chat along with new text, and keeps them there when they are moved or
+-- get another size: what manages windows may set views that it has stored.
 local M = {}
 
 local api = vim.api
 local NAMESPACE = api.nvim_create_namespace("acp_nvim.held")
 local GROUP = api.nvim_create_augroup("acp_nvim.following", { clear = true })
+
+local MOVING_MS = 200 -- what manages windows may move them in steps, and scroll them once more after the last one
+
+---@type table<integer, acp.Transcript> by buffer
+local attached = {}
+---@type table<integer, string> tab page -> the sizes of its windows when it was looked at last
+local layouts = {}
+local moved_at = 0 -- milliseconds of the loop
 
 local function may_move(win)
   return win ~= api.nvim_get_current_win() or api.nvim_get_mode().mode == "n"
@@ -46,8 +55,73 @@ local function restore_cursor(transcript)
   end
 end
 
+---@return boolean the windows of this tab page have got other sizes, or others are there, since the last look
+---@return boolean or just before that
+local function has_moved()
+  local tab, now = api.nvim_get_current_tabpage(), vim.uv.now()
+  local layout = table.concat(api.nvim_tabpage_list_wins(tab), " ") .. vim.fn.winrestcmd()
+  if layouts[tab] ~= layout then
+    layouts[tab], moved_at = layout, now
+    return true, true
+  end
+  return false, now - moved_at < MOVING_MS
+end
+
+---Shows the end of the chat in the last line of a window: it may be out of sight, or have empty lines below it.
+local function fill(win, last)
+  if vim.fn.line("w0", win) > 1 or vim.fn.line("w$", win) < last then
+    api.nvim_win_call(win, function()
+      vim.cmd("noautocmd keepjumps normal! zb")
+    end)
+  end
+end
+
+---Moves cursors that were at the end back to it, and notes which are there now, in this tab page.
+---@param transcript acp.Transcript
+---@param is_moved boolean something else than the user may have moved the cursors
+---@param is_moving boolean and scrolled the windows; and the cursors of those without the focus
+local function look(transcript, is_moved, is_moving)
+  local last, current = api.nvim_buf_line_count(transcript.bufnr), api.nvim_get_current_win()
+  local wins = vim.tbl_filter(function(win)
+    return api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage() and may_move(win)
+  end, vim.fn.win_findbuf(transcript.bufnr))
+  for _, win in ipairs(wins) do
+    local is_there = is_at_end(transcript, win, last)
+    if not is_there and transcript.resting[win] and (is_moved or is_moving and win ~= current) then
+      api.nvim_win_set_cursor(win, { last, vim.v.maxcol })
+      is_there = true
+    end
+    if is_there and is_moving then
+      fill(win, last)
+    end
+    transcript.resting[win] = is_there and api.nvim_win_get_cursor(win) or nil
+  end
+end
+
+---Looks at the windows of all chats, of which one, or another one beside it, may have changed.
+function M.look()
+  local is_moved, is_moving = has_moved()
+  for _, transcript in pairs(attached) do
+    if api.nvim_buf_is_loaded(transcript.bufnr) then
+      look(transcript, is_moved, is_moving)
+    end
+  end
+end
+
+---@param transcript acp.Transcript
+function M.attach(transcript)
+  attached[transcript.bufnr] = transcript
+  api.nvim_create_autocmd("CursorMoved", { group = GROUP, buffer = transcript.bufnr, callback = M.look })
+end
+
+---@param transcript acp.Transcript
+function M.detach(transcript)
+  attached[transcript.bufnr] = nil
+end
+
 ---@return integer[] windows whose cursor is at the end
 function M.at_end(transcript)
+  M.look()
   local last = api.nvim_buf_line_count(transcript.bufnr)
   return vim.tbl_filter(function(win)
     if not may_move(win) then
@@ -95,6 +169,16 @@ function M.to_end(transcript, windows)
   end
   transcript.waits = waits
 end
+
+api.nvim_create_autocmd({ "WinResized", "WinScrolled" }, {
+  group = GROUP,
+  desc = "Keep chats at their end",
+  callback = function()
+    if next(attached) then
+      M.look()
+    end
+  end,
+})
 
 ---Redraws while a command is typed, when Neovim does not do so itself.
 function M.draw_under_command_line()
