@@ -62,3 +62,60 @@ def test_typed_text_is_no_reason_to_close_a_window(editor):
 def test_a_layout_of_nothing_else_is_an_empty_window(editor):
     editor.command("file acp://demo chat 1 | split | enew | file acp://demo prompt 1 | doautoall SessionLoadPost")
     editor.wait_until(lambda: editor.lua(WINDOWS) == [""], what="one empty window")
+
+
+@pytest.fixture
+def beside(editor):
+    """Two files side by side, a chat that is open, and a session file of that."""
+    for name in ("one.txt", "two.txt"):
+        (editor.project / name).write_text("text\n")
+    editor.command("edit one.txt | vsplit two.txt")
+    key = editor.chat()
+    editor.command(f"mksession {editor.project}/Session.vim")
+    return editor, key
+
+
+@pytest.mark.parametrize("before", ["", "only", "wincmd T", "tab split", "1wincmd w"])
+def test_a_session_is_read_while_the_chat_is_open(beside, before):
+    editor, key = beside
+    name = editor.api("buf_get_name", editor.session(key, "bufnr"))
+    editor.focus(editor.session(key, "bufnr"))
+    editor.command(f"silent! {before}")
+    editor.command("source Session.vim")
+    editor.wait_until(lambda: sorted(editor.lua(WINDOWS)) == ["one.txt", "two.txt"], what="the windows of the session")
+    editor.command("AcpChat")
+    assert sorted(editor.lua(WINDOWS)) == ["acp_chat", "acp_prompt", "one.txt", "two.txt"]
+    assert editor.api("buf_get_name", editor.session(key, "bufnr")) == name
+    assert editor.lua("return vim.wo.winfixbuf")
+    assert "acp://" not in editor.lua("return vim.fn.execute('ls')")
+
+
+def test_any_buffer_may_be_shown_while_a_session_is_read(beside):
+    editor, key = beside
+    chat = editor.focus(editor.session(key, "bufnr"))
+    editor.command("let SessionLoad = 1 | edit one.txt | unlet SessionLoad")
+    assert editor.api("buf_get_name", editor.api("win_get_buf", chat)).endswith("one.txt")
+    prompt = editor.focus(editor.session(key, "prompt_bufnr"))
+    editor.wait_until(lambda: editor.lua("return vim.wo[...].winfixbuf", prompt), what="the prompt to be fixed again")
+
+
+@pytest.mark.parametrize("part", ["bufnr", "prompt_bufnr"])
+@pytest.mark.parametrize("command", ["edit one.txt", "bnext", "buffer two.txt", "enew", "find two.txt"])
+@pytest.mark.parametrize("alone", ["only", "wincmd T", "tab split", "noautocmd only | doautocmd WinEnter"])
+def test_the_only_window_takes_any_buffer(beside, part, command, alone):
+    editor, key = beside
+    editor.focus(editor.session(key, part))
+    editor.command(alone)
+    editor.command(command)
+    assert editor.lua("return { vim.wo.winfixbuf, vim.wo.winfixwidth, vim.bo.buftype }") == [False, False, ""]
+    editor.command("AcpChat")
+    assert editor.lua("return { vim.bo.filetype, vim.wo.winfixbuf }") == ["acp_prompt", True]
+
+
+def test_it_keeps_its_buffer_again_once_another_window_is_there(beside):
+    editor, key = beside
+    chat = editor.focus(editor.session(key, "bufnr"))
+    editor.command("only | vnew one.txt")
+    assert editor.lua("return vim.wo[...].winfixbuf", chat)
+    editor.api("set_current_win", chat)
+    assert "E1513" in editor.lua("local ok, err = pcall(vim.cmd, 'edit two.txt') return ok and '' or err")
