@@ -21,6 +21,7 @@ LAYOUTS = {
     "a grid": "edit a.txt | vsplit b.txt | split c.txt | wincmd l | split d.txt",
     "netrw as a side bar": "edit a.txt | Lexplore | wincmd p",
     "a side bar of a plugin": "edit a.txt | topleft 30vnew | setlocal bt=nofile noma winfixwidth nobl | wincmd p",
+    "a side bar whose size is fixed": "edit a.txt | topleft 30vnew | setlocal bt=nofile noma wfw wfh nobl | wincmd p",
     "a dashboard": "enew | setlocal buftype=nofile bufhidden=wipe nobuflisted nomodifiable",
     "a list of files that is written": "enew | file oil:///project/ | setlocal buftype=acwrite nobuflisted",
     "a directory": "edit .",

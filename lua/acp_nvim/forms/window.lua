@@ -9,7 +9,6 @@ local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local questions = require("acp_nvim.forms.questions")
 local sessions = require("acp_nvim.sessions")
-local size = require("acp_nvim.windows.size")
 local switch = require("acp_nvim.windows.switch")
 local transcript = require("acp_nvim.chat.transcript")
 

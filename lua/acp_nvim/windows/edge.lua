@@ -1,6 +1,7 @@
 -- Opens windows along an edge of the screen. What they take is shared by the others in proportion, and leaves each of
 -- these readable: where that is not possible, there is no room.
 local own = require("acp_nvim.windows.own")
+local size = require("acp_nvim.windows.size")
 local switch = require("acp_nvim.windows.switch")
 
 local M = {}
@@ -41,11 +42,12 @@ local function measured(node, axis, frees_ours, had)
     local cells = had and had[win] or SIZE[axis](win)
     local is_fixed = vim.wo[win][FIXED[axis]] and not (frees_ours and own.is_set_up(win))
     local wanted = math.max(cells, vim.o[ENTERED[axis]]) -- Neovim gives it so many when it gets the focus
-    local least = is_fixed and cells or math.min(wanted, M.readable(axis))
+    local least = math.min(wanted, M.readable(axis)) -- a fixed size is kept only where another one can change
     return { win = win, cells = cells, least = least, is_fixed = is_fixed }
   end
   local is_along = node[1] == KIND[axis]
   local out = { is_along = is_along, parts = {}, cells = 0, least = 0, is_fixed = is_along }
+  local fixed = 0 -- cells over those that the fixed parts have to keep
   for index, child in
     ipairs(node[2] --[[@as acp.LayoutNode[] ]])
   do
@@ -55,21 +57,24 @@ local function measured(node, axis, frees_ours, had)
       local line = index > 1 and 1 or 0
       out.cells, out.least = out.cells + part.cells + line, out.least + part.least + line
       out.is_fixed = out.is_fixed and part.is_fixed
+      fixed = fixed + (part.is_fixed and part.cells - part.least or 0)
     else
       out.cells, out.least = math.max(out.cells, part.cells), math.max(out.least, part.least)
       out.is_fixed = out.is_fixed or part.is_fixed
     end
   end
+  out.least = out.least + (out.is_fixed and 0 or fixed)
   return out
 end
 
 ---@param parts acp.LayoutPart[]
 ---@param given integer[] what they get; changed so that each gets what it has to keep, from those that have the most over
-local function keep_readable(parts, given)
+---@param free integer[] those that may give
+local function keep_readable(parts, given, free)
   local function richest()
     local found, most
-    for index, part in ipairs(parts) do
-      local over = given[index] - part.least
+    for _, index in ipairs(free) do
+      local over = given[index] - parts[index].least
       if over > 0 and (not most or over > most) then
         found, most = index, over
       end
@@ -91,9 +96,12 @@ end
 ---@return integer[]
 local function shares(parts, cells)
   local given, free, all = {}, {}, 0
+  local is_any_free = vim.iter(parts):any(function(part)
+    return not part.is_fixed
+  end)
   for index, part in ipairs(parts) do
     given[index] = part.cells
-    if not part.is_fixed then
+    if not (is_any_free and part.is_fixed) then
       free[#free + 1], all = index, all + part.cells
     else
       cells = cells - part.cells
@@ -105,7 +113,7 @@ local function shares(parts, cells)
     local upto = math.floor(cells * at / math.max(all, 1) + 0.5) -- rounded so that the sum is exact
     given[index], before = upto - before, upto
   end
-  keep_readable(parts, given)
+  keep_readable(parts, given, free)
   return given
 end
 
@@ -130,7 +138,7 @@ end
 ---@param axis acp.Axis
 ---@param sizes [integer, integer][]
 local function set_sizes(axis, sizes)
-  local set = axis == "width" and api.nvim_win_set_width or api.nvim_win_set_height
+  local set = axis == "width" and size.set_width or size.set_height
   for _ = 1, 2 do -- as winrestcmd() does: a window takes from those behind it, which are set after it
     for _, one in ipairs(sizes) do
       if api.nvim_win_is_valid(one[1]) then
