@@ -68,6 +68,7 @@ INTERNAL = {
   "b:acp_nvim_autoread": "the user's value, while ours is in force",
   "b:acp_nvim_ctime": "the state of the file",
   "b:acp_nvim_fits": "the state of the file",
+    "b:acp_nvim_shadow": "a buffer for the text of a file that does not exist",
   "w:acp_nvim_least": "sizes of windows",
   "w:acp_nvim_lines": "sizes of windows",
   "w:acp_nvim_part": "sizes of windows",
