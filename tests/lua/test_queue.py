@@ -71,7 +71,7 @@ def test_an_empty_queue_says_what_to_do_and_lists_its_keys(screen):
     editor.type("g?")
     editor.wait_for("Keys of the queue")
     for words in (":write", "--- prompt ---", "<C-g>s"):
-        assert editor.find(words)
+        editor.wait_for(words)
     assert not editor.find("more")
 
 

@@ -90,7 +90,7 @@ def test_from_the_question_to_the_patch_and_back(screen):
     editor = opened(screen)
     editor.command("edit notes.txt | call setline(1, 'my notes') | write")
     editor.wait_for("my notes")
-    for answer, sent in (("2\r", 0), ("\x03", 0), ("1\r", 1)):
+    for answer, sent in (("n", 0), ("\x03", 0), ("y", 1)):
         editor.command("AcpRestore")
         files = checkpoints(editor)
         editor.wait_for("1 file +1 −1  demo: do it")
@@ -101,7 +101,7 @@ def test_from_the_question_to_the_patch_and_back(screen):
         patch = "--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-new words\n+old words\n"
         editor.apply({"type": "restore_plan", "id": "x", "files": files, "patch": patch})
         editor.wait_for("Restore 1 file?")
-        for words in ("M a.py  +1 −1", "-new words", "+old words", "1: Restore this file", "2: Cancel"):
+        for words in ("M a.py  +1 −1", "-new words", "+old words", "(Y)es: Restore this file", "(N)o: Cancel"):
             editor.wait_for(words)
         editor.type(answer)
         if answer == "\x03":  # an interrupt throws away what is typed after it; up to 0.11 Neovim then asks for a key
