@@ -68,7 +68,8 @@ vim.o.columns, vim.o.lines = size[1], size[2]
 vim.cmd("silent! tabonly! | silent! only! | set nodiff noscrollbind nocursorbind nowinfixbuf | silent! enew!")
 for _, bufnr in ipairs(api.nvim_list_bufs()) do
   local name = api.nvim_buf_get_name(bufnr)
-  if bufnr ~= api.nvim_get_current_buf() and not (name:find("^acp://.* chat %d") or name:find("^acp://.* prompt %d")) then
+  local is_ours = name:find("^acp://.* chat %d") or name:find("^acp://.* prompt %d")
+  if bufnr ~= api.nvim_get_current_buf() and not is_ours then
     pcall(api.nvim_buf_delete, bufnr, { force = true })
   end
 end
