@@ -49,11 +49,20 @@ SEEN = [
 ]
 
 
+def unfold(editor):
+    """Opens what is folded in the chat: the plans that are pinned below it."""
+    editor.lua(
+        "local win = vim.fn.bufwinid(...) vim.api.nvim_win_call(win, function() vim.cmd('normal! zR') end)",
+        editor.lua("return require('acp_nvim.sessions').get(1).bufnr"),
+    )
+
+
 @pytest.mark.parametrize("columns", [60, 80, 120])
 def test_it_can_be_read(screen, columns):
     editor = opened(screen, columns, 50)
     apply(editor, *EVENTS)
     editor.wait_for("exit 1")
+    unfold(editor)
     places = [editor.wait_for(words) for words in SEEN]
     assert [row for row, _ in places] == sorted({row for row, _ in places}), "one below the other"
     assert editor.api("get_mode")["blocking"] is False
@@ -63,6 +72,7 @@ def test_colours_tell_what_came_and_went_and_what_failed(screen):
     editor = opened(screen, 120, 50)
     apply(editor, *EVENTS)
     editor.wait_for("exit 1")
+    unfold(editor)
     words = ["+def greet():", "-def hello():", "exit 1", "12 passed", "✓ Rename"]
     came, went, failed, plain, done = (editor.cell(*editor.wait_for(one)).fg for one in words)
     assert len({came, went, plain, done}) == 4

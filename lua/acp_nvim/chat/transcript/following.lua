@@ -60,8 +60,10 @@ end
 local function has_moved()
   local tab, now = api.nvim_get_current_tabpage(), vim.uv.now()
   local layout = table.concat(api.nvim_tabpage_list_wins(tab), " ") .. vim.fn.winrestcmd()
-  if layouts[tab] ~= layout then
-    layouts[tab], moved_at = layout, now
+  local before = layouts[tab]
+  layouts[tab] = layout
+  if before and before ~= layout then
+    moved_at = now
     return true, true
   end
   return false, now - moved_at < MOVING_MS
