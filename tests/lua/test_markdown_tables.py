@@ -194,7 +194,7 @@ def test_a_table_at_the_end_is_in_view_to_its_last_row_while_it_arrives_and_afte
     assert "end11" in table_rows(editor)[-1]
     tell(editor, " more |\n\nwords after it")
     editor.wait_for("words after it")
-    assert "more" in " ".join(table_rows(editor))
+    editor.wait_until(lambda: "more" in " ".join(table_rows(editor)), what="the last cell")
 
 
 def test_scrolling_by_half_pages_shows_every_row(screen):
