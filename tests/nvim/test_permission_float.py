@@ -114,7 +114,7 @@ def test_an_answer_that_is_kept_is_given_by_rule_and_forgotten(
     nvim.wait_for("your answer 20")
     nvim.type("1\r")
     nvim.wait_for("Forget it: ")
-    nvim.type("1\r")
+    nvim.type("y")
     nvim.wait_until(lambda: any("the rule is removed" in text for text in nvim.messages()), what="the message")
     prompt(nvim, "make \u202eall")
     nvim.wait_for("Permission needed  execute  Build")

@@ -77,8 +77,8 @@ def test_the_steps_of_the_readme(screen: Callable[..., ScreenEditor]) -> None:
     turn = re.search(r"(\d): .*what is wrong here", nvim.screen_text())
     assert turn
     nvim.type(turn[1] + "\r")
-    nvim.wait_for("1: Restore this file")
-    nvim.type("1\r")
+    nvim.wait_for("(Y)es: Restore this file")
+    nvim.type("y")
     ends_up(original, "the state before the turn")
     nvim.type(keys(5, ":AcpRestore undo"))
     ends_up(allowed, "the restore to be undone")
