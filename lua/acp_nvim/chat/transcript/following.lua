@@ -6,6 +6,7 @@ local api = vim.api
 local NAMESPACE = api.nvim_create_namespace("acp_nvim.held")
 local GROUP = api.nvim_create_augroup("acp_nvim.following", { clear = true })
 
+local FOLDED_LINES = 1000 -- at most that a window shows, with its folds: more are not looked through
 local MOVING_MS = 200 -- what manages windows may move them in steps, and scroll them once more after the last one
 
 ---@type table<integer, acp.Transcript> by buffer
@@ -69,11 +70,29 @@ local function has_moved()
   return false, now - moved_at < MOVING_MS
 end
 
----Shows the end of the chat in the last line of a window: it may be out of sight, or have empty lines below it.
+---@param last integer line of the chat
+---@return integer line with which a window begins that shows the last one at its bottom
+local function top_of_end(win, last)
+  local height = vim.fn.getwininfo(win)[1].height
+  local low, high = math.max(last - FOLDED_LINES, 1), last
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if api.nvim_win_text_height(win, { start_row = middle - 1, end_row = last - 1 }).all <= height then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  return low
+end
+
+---Shows the end of the chat in the last line of a window: it may be out of sight, or have empty lines below it. Without
+---`:normal`, which would end a `:startinsert` that is still to come.
 local function fill(win, last)
   if vim.fn.line("w0", win) > 1 or vim.fn.line("w$", win) < last then
+    local top = top_of_end(win, last)
     api.nvim_win_call(win, function()
-      vim.cmd("noautocmd keepjumps normal! zb")
+      vim.fn.winrestview({ topline = top })
     end)
   end
 end
