@@ -86,9 +86,11 @@ local function top_of_end(win, last)
   return low
 end
 
----Shows the end of the chat in the last line of a window: it may be out of sight, or have empty lines below it. Without
+---Shows the end of a chat in the last line of a window: it may be out of sight, or have empty lines below it. Without
 ---`:normal`, which would end a `:startinsert` that is still to come.
-local function fill(win, last)
+---@param win integer of a chat
+function M.show_end(win)
+  local last = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
   if vim.fn.line("w0", win) > 1 or vim.fn.line("w$", win) < last then
     local top = top_of_end(win, last)
     api.nvim_win_call(win, function()
@@ -113,7 +115,7 @@ local function look(transcript, is_moved, is_moving)
       is_there = true
     end
     if is_there and is_moving then
-      fill(win, last)
+      M.show_end(win)
     end
     transcript.resting[win] = is_there and api.nvim_win_get_cursor(win) or nil
   end

@@ -1,6 +1,7 @@
 -- Distributes the lines of a chat in the current tab page: the prompt grows with its text, plans get a few, the chat the rest.
 local command_line = require("acp_nvim.windows.command_line")
 local config = require("acp_nvim.config")
+local following = require("acp_nvim.chat.transcript.following")
 local lazy = require("acp_nvim.lazy")
 local frame = lazy("acp_nvim.chat.windows.frame")
 local limits = require("acp_nvim.limits")
@@ -121,16 +122,6 @@ local function distribute(now)
   end
 end
 
----Shows the end of a chat of another height at its bottom: Neovim may leave empty rows below it.
-local function show_end(win)
-  local mode = api.nvim_get_mode()
-  if not mode.blocking and (mode.mode == "n" or mode.mode == "i") then
-    api.nvim_win_call(win, function()
-      vim.cmd("silent! normal! zb")
-    end)
-  end
-end
-
 ---Distributes the lines in the current tab page now. The text that the user reads in the chat does not move.
 function M.now()
   local now = stack.current()
@@ -152,7 +143,7 @@ function M.now()
       vim.fn.winrestview(view)
     end)
   elseif api.nvim_win_get_height(now.chat) ~= height then
-    show_end(now.chat)
+    following.show_end(now.chat)
   end
   splits.settled()
 end
