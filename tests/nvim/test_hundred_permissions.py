@@ -72,7 +72,8 @@ def answer_by_keys(nvim: HeadlessEditor, draw: random.Random) -> dict[int, str]:
     nvim.keys("<Esc>")
     for number in draw.sample(range(10, 90), 30):
         key = draw.choice("aArR")
-        nvim.lua("vim.fn.search(...)", rf"^Permission .*Number {number}$", "w")
+        row = nvim.lua("return vim.fn.search(...)", rf"^Number {number}\n\nPermission needed\zs", "we")
+        assert row, number
         nvim.keys(key)
         chosen[number] = KEYS[key]
     return chosen

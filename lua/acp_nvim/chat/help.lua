@@ -82,21 +82,26 @@ function M.show(where, waits)
   vim.bo[bufnr].bufhidden = "wipe"
   local longest = fill(bufnr, list)
   local width = math.max(1, math.min(longest, vim.o.columns - 4, HELP_COLUMNS))
-  local height = math.max(1, math.min(#list, vim.o.lines - 5))
-  local win = api.nvim_open_win(bufnr, true, {
+  local shape = {
     relative = "editor",
     width = width,
-    height = height,
-    row = math.max(0, math.floor((vim.o.lines - height - 3) / 2)),
+    height = 1,
+    row = 0,
     col = math.max(0, math.floor((vim.o.columns - width - 2) / 2)),
     style = "minimal",
     border = "rounded",
     title = (" Keys of the %s "):format(where),
     title_pos = "center",
-    footer = height < #list and " j, <C-d>: more " or nil,
-    footer_pos = height < #list and "center" or nil,
-  })
+  }
+  local win = api.nvim_open_win(bufnr, true, shape)
   own.set_options(win, {})
+  local rows = api.nvim_win_text_height(win, {}).all
+  shape.height = math.max(1, math.min(rows, vim.o.lines - 5))
+  shape.row = math.max(0, math.floor((vim.o.lines - shape.height - 3) / 2))
+  if shape.height < rows then
+    shape.footer, shape.footer_pos = " j, <C-d>: more ", "center"
+  end
+  api.nvim_win_set_config(win, shape)
   close_with(win, bufnr)
 end
 

@@ -56,14 +56,24 @@ local function restore_cursor(transcript)
   end
 end
 
----@return boolean the windows of this tab page have got other sizes, or others are there, since the last look
+---@return string the windows of this tab page and their sizes, without floats: no other window moves for these
+local function layout_now()
+  local sizes = {}
+  for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
+    if api.nvim_win_get_config(win).relative == "" then
+      table.insert(sizes, ("%d:%dx%d"):format(win, api.nvim_win_get_width(win), api.nvim_win_get_height(win)))
+    end
+  end
+  return table.concat(sizes, " ")
+end
+
+---@return boolean the layout of this tab page has changed since the last look
 ---@return boolean or just before that
 local function has_moved()
   local tab, now = api.nvim_get_current_tabpage(), vim.uv.now()
-  local layout = table.concat(api.nvim_tabpage_list_wins(tab), " ") .. vim.fn.winrestcmd()
   local before = layouts[tab]
-  layouts[tab] = layout
-  if before and before ~= layout then
+  layouts[tab] = layout_now()
+  if before and before ~= layouts[tab] then
     moved_at = now
     return true, true
   end
@@ -129,6 +139,14 @@ function M.look()
       look(transcript, is_moved, is_moving)
     end
   end
+end
+
+---Runs what changes the sizes of windows and moves no cursor: if one moves before the next look, the user has moved it.
+---@param run fun()
+function M.while_resizing(run)
+  M.look()
+  run()
+  layouts[api.nvim_get_current_tabpage()] = layout_now()
 end
 
 ---@param transcript acp.Transcript
