@@ -63,6 +63,31 @@ local function fits(text)
     end)
 end
 
+---@type fun()[] what shows messages; each only after the one before: Neovim goes on with events while it shows one
+local queue = {}
+local is_showing = false
+
+---Calls `run` soon, after all that were given before it.
+---@param run fun()
+local function in_turn(run)
+  vim.schedule(function()
+    queue[#queue + 1] = run
+    if is_showing then
+      return
+    end
+    is_showing = true
+    local failed
+    while queue[1] do
+      local ok, err = pcall(table.remove(queue, 1))
+      failed = failed or not ok and err or nil
+    end
+    is_showing = false
+    if failed then
+      error(failed, 0)
+    end
+  end)
+end
+
 ---Calls `run` with the hit-enter prompt disabled, which would keep the host waiting.
 local function without_prompt(run)
   local how, more = vim.o.messagesopt, vim.o.more
@@ -91,7 +116,7 @@ end
 
 ---Shows a text in full, which |:messages| keeps as well: in a float, if the command line has no room.
 local function show(text, level)
-  vim.schedule(function()
+  in_turn(function()
     local echoed = prefixed(text)
     vim.cmd.redraw() -- below another message it would need more room
     if fits(echoed) or is_shown_elsewhere() then
@@ -115,7 +140,7 @@ end
 ---Shows how far something has come, in place of the last line that did; |:messages| does not keep it.
 ---@param text string one line
 function M.progress(text)
-  vim.schedule(function()
+  in_turn(function()
     if vim.startswith(vim.api.nvim_get_mode().mode, "c") then
       return -- the user types there
     end
@@ -151,7 +176,7 @@ function M.news(text, level)
     return
   end
   recent[text] = true
-  vim.schedule(function()
+  in_turn(function()
     recent = {}
     vim.cmd.redraw() -- below another message it would cause a hit-enter prompt
     without_prompt(function()

@@ -170,3 +170,27 @@ def test_what_is_drawn_at_the_end_is_followed_and_what_changes_above_moves_nothi
     editor.apply(call(key, 2, "completed", content=[{"type": "text", "text": "a\nb\nc"}]))
     editor.apply({"type": "summary", "session": key, "block": 5, "id": "c", "files": [], "time": 1})
     assert place(editor, win) == before
+
+
+@pytest.mark.parametrize("what", ["the prompt grows", "a float opens"])
+def test_a_cursor_that_is_moved_when_the_chat_gets_another_size_stays(editor, what):
+    key, win = opened(editor)
+    editor.lua("vim.cmd.stopinsert() vim.api.nvim_set_current_win(...)", win)
+    more(editor, key)
+    height = editor.lua("return vim.api.nvim_win_get_height(...)", win)
+    if what == "the prompt grows":
+        change = 'vim.api.nvim_buf_set_lines(prompt, 0, -1, true, vim.fn["repeat"]({ "text" }, 9))'
+    else:
+        change = (
+            "vim.api.nvim_open_win(vim.api.nvim_create_buf(false, true), false,"
+            ' { relative = "editor", row = 0, col = 0, width = 9, height = 2 })'
+        )
+    editor.lua(
+        f"local win, prompt = ... {change} vim.api.nvim_win_set_cursor(win, {{ 20, 0 }})",
+        win,
+        editor.session(key, "prompt_bufnr"),
+    )
+    if what == "the prompt grows":
+        editor.wait_until(lambda: editor.lua("return vim.api.nvim_win_get_height(...)", win) < height, what="less room")
+    more(editor, key)
+    assert editor.lua("return vim.api.nvim_win_get_cursor(...)", win) == [20, 0]

@@ -81,6 +81,28 @@ def test_answers_that_nobody_has_read_stay_above_the_next_one(screen):
     editor.wait_until(lambda: in_full(editor, LONG + " second " + LONG), what="both texts, wrapped anew")
 
 
+SLOWLY = """
+local before, seen = vim.notify, 0
+vim.notify = function(text, ...)
+  seen = seen + 1
+  local began = seen
+  before(text, ...)
+  vim.wait(50, function() return seen > began end, 1) -- other events, as Neovim's hit-enter prompt
+end
+"""
+
+
+def test_answers_that_come_while_one_is_being_shown_wait_for_it(screen):
+    editor = screen(columns=80, rows=20)
+    editor.lua(SLOWLY)
+    both = 'local message = require("acp_nvim.message") message.info(...) message.warn("second " .. ...)'
+    editor.lua(both, LONG)
+    editor.wait_until(lambda: in_full(editor, LONG + " second " + LONG), what="both texts")
+    assert editor.lua("return vim.o.messagesopt") == editor.lua(
+        'return vim.api.nvim_get_option_info2("messagesopt", {}).default'
+    )
+
+
 def test_an_answer_larger_than_the_screen_says_where_the_rest_is(screen):
     editor = screen(columns=80, rows=20)
     editor.lua('require("acp_nvim.message").info(...)', "\n".join(f"line {number}" for number in range(60)))
