@@ -112,7 +112,7 @@ function M.problem(name)
   end
   local bundled = catalogue()[name]
   if bundled and not M.command_here(name) then
-    local words = "%s is not on this machine. To install it, type: %s (%s)"
+    local words = "%s is not on this machine. To install it, type:\n  %s\n(%s)"
     return words:format(bundled.title, bundled.install, bundled.url)
   elseif bundled or name == "demo" then
     return nil

@@ -87,7 +87,7 @@ def test_the_second_command_of_an_agent_counts_as_well(editor, programs):
 def test_what_is_not_installed_says_what_to_type(editor, programs):
     editor.command("AcpChat qwen")
     message = editor.message()
-    assert "Qwen Code is not on this machine. To install it, type: npm install -g @qwen-code/qwen-code" in message
+    assert "Qwen Code is not on this machine. To install it, type:\n  npm install -g @qwen-code/qwen-code\n" in message
     assert "https://github.com/QwenLM/qwen-code" in message
     assert editor.sent("open") == []
     programs("qwen")

@@ -239,8 +239,14 @@ def test_the_prompt_says_which_keys_answer_and_where(editor, key):
     assert editor.lua(PROMPT_BAR) == "? a permission waits: <C-w>k, then a allows, r rejects"
     editor.keys("i")
     assert "<Esc><C-w>k, then a allows" in editor.lua(PROMPT_BAR)
+    prompt = editor.lua("return vim.api.nvim_get_current_win()")
     editor.keys("<Esc><C-w>k")
     assert editor.lua("return vim.bo.filetype") == "acp_chat"
+    bar = """
+    local options = { winid = ..., use_winbar = true, maxwidth = 200 }
+    return vim.trim(vim.api.nvim_eval_statusline(vim.wo[...].winbar, options).str)
+    """
+    editor.wait_until(lambda: editor.lua(bar, prompt) == "? a permission waits: a allows, r rejects")
 
 
 def test_the_prompt_says_how_a_question_is_answered(editor, key):

@@ -180,9 +180,11 @@ function M.turn()
   end
 end
 
+local GROUP = api.nvim_create_augroup("acp_nvim.winbar", {})
+
 -- A buffer would copy the bar of its last window to a new one, where it may not fit
 api.nvim_create_autocmd("WinClosed", {
-  group = api.nvim_create_augroup("acp_nvim.winbar", {}),
+  group = GROUP,
   callback = function(event)
     local win = tonumber(event.match)
     if win and has_bar[win] then
@@ -204,6 +206,19 @@ function M.update(session)
   end
   M.turn()
 end
+
+api.nvim_create_autocmd({ "WinEnter", "WinLeave" }, {
+  group = GROUP,
+  desc = "Say which keys answer from the window with the focus",
+  callback = function(event)
+    local session = sessions.of_buffer(event.buf)
+    if session and (session.status.pending_permissions or 0) > 0 then
+      vim.schedule(function()
+        M.update(session)
+      end)
+    end
+  end,
+})
 
 ---Updates the bars of all chats.
 function M.update_all()

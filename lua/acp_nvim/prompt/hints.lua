@@ -36,14 +36,19 @@ function M.placeholder(session, bufnr)
 end
 
 ---@param win integer of the prompt
----@return string? keys that lead to the chat, "" without keys; nil: the chat is not in this tab page
+---@return string? way to the chat, "" in it; nil: the chat is not in this tab page
 local function way_to_chat(session, win)
   local chat = session.bufnr and vim.fn.bufwinid(session.bufnr) or -1
   if chat == -1 then
     return nil
+  elseif chat == (tonumber(vim.g.actual_curwin) or api.nvim_get_current_win()) then
+    return ""
   end
   local at, from = api.nvim_win_get_position(chat), api.nvim_win_get_position(win)
-  return at[2] == from[2] and at[1] < from[1] and "<C-w>k" or ""
+  if at[2] ~= from[2] or at[1] >= from[1] then
+    return "in the chat"
+  end
+  return (M.is_typing(api.nvim_win_get_buf(win)) and "<Esc>" or "") .. "<C-w>k"
 end
 
 ---@param win integer of the prompt
@@ -60,10 +65,11 @@ function M.answer(session, win)
   if not way or not allow or not reject then
     return "a permission waits: :AcpPermissions", ":AcpPermissions answers"
   end
-  local escape = way ~= "" and M.is_typing(api.nvim_win_get_buf(win)) and "<Esc>" or ""
   local keys = ("%s allows, %s rejects"):format(allow, reject)
-  local where = way ~= "" and escape .. way or "in the chat"
-  return ("a permission waits: %s, then %s"):format(where, keys), ("%s: %s"):format(where, keys)
+  if way == "" then
+    return "a permission waits: " .. keys, keys
+  end
+  return ("a permission waits: %s, then %s"):format(way, keys), ("%s: %s"):format(way, keys)
 end
 
 return M
