@@ -51,13 +51,8 @@ def answer(tutor: Tutor, key: str) -> None:
     tutor.type(key)
 
 
-def test_its_steps_are_walked_with_the_keys_that_it_names(tutor: Tutor) -> None:
-    nvim = tutor.nvim
-    directory = nvim.lua("return vim.fn.getcwd()")
-    assert Path(directory) != nvim.project
-    tutor.type("iWhat is wrong?" + SEND)
-    tutor.done()
-    tutor.shown("? <Esc><C-w>k: a allows, r rejects")
+def answer_until_edits(tutor: Tutor) -> None:
+    """Allows the first edit, rejects the command, and has the agent make the edits that are reviewed."""
     answer(tutor, "a")
     tutor.done()
     tutor.shown("wc -l")
@@ -66,6 +61,16 @@ def test_its_steps_are_walked_with_the_keys_that_it_names(tutor: Tutor) -> None:
     tutor.type("i/edits" + SEND)
     answer(tutor, "a")
     tutor.done()
+
+
+def test_its_steps_are_walked_with_the_keys_that_it_names(tutor: Tutor) -> None:
+    nvim = tutor.nvim
+    directory = nvim.lua("return vim.fn.getcwd()")
+    assert Path(directory) != nvim.project
+    tutor.type("iWhat is wrong?" + SEND)
+    tutor.done()
+    tutor.shown("? <Esc><C-w>k: a allows, r rejects")
+    answer_until_edits(tutor)
     tutor.shown("demo idle")  # what is rejected during the turn is no change of it
     tutor.type(":AcpReview next\r")
     tutor.shown("/3")
@@ -150,14 +155,7 @@ def test_a_wrong_turn_is_noticed_and_the_way_back_is_said(tutor: Tutor) -> None:
     tutor.type("r")
     tutor.shown("The agent asks nothing any more: send `What is wrong?` again.")
     tutor.type("iiWhat is wrong?" + SEND)
-    answer(tutor, "a")
-    tutor.done()
-    tutor.shown("wc -l")
-    tutor.type("r")
-    tutor.done()
-    tutor.type("i/edits" + SEND)
-    answer(tutor, "a")
-    tutor.done()
+    answer_until_edits(tutor)
     tutor.shown("demo idle")
     nvim.lua("vim.api.nvim_set_current_win(vim.fn.bufwinid('greeting.py'))")
     tutor.type(f":edit {nvim.project}/mine.py\r")
