@@ -11,9 +11,14 @@ local MOVING_MS = 200 -- what manages windows may move them in steps, and scroll
 
 ---@type table<integer, acp.Transcript> by buffer
 local attached = {}
----@type table<integer, string> tab page -> the sizes of its windows when it was looked at last
+---@class acp.Layout windows and their sizes
+---@field windows string
+---@field floats string
+
+---@type table<integer, acp.Layout> by tab page, when it was looked at last
 local layouts = {}
-local moved_at = 0 -- milliseconds of the loop
+local moved_at = -MOVING_MS -- milliseconds of the loop
+local is_settling = false
 
 local function may_move(win)
   return win ~= api.nvim_get_current_win() or api.nvim_get_mode().mode == "n"
@@ -56,28 +61,28 @@ local function restore_cursor(transcript)
   end
 end
 
----@return string the windows of this tab page and their sizes, without floats: no other window moves for these
+---@return acp.Layout of the current tab page
 local function layout_now()
-  local sizes = {}
+  local windows, floats = {}, {}
   for _, win in ipairs(api.nvim_tabpage_list_wins(0)) do
-    if api.nvim_win_get_config(win).relative == "" then
-      table.insert(sizes, ("%d:%dx%d"):format(win, api.nvim_win_get_width(win), api.nvim_win_get_height(win)))
-    end
+    local list = api.nvim_win_get_config(win).relative == "" and windows or floats
+    list[#list + 1] = ("%d:%dx%d"):format(win, api.nvim_win_get_width(win), api.nvim_win_get_height(win))
   end
-  return table.concat(sizes, " ")
+  return { windows = table.concat(windows, " "), floats = table.concat(floats, " ") }
 end
 
----@return boolean the layout of this tab page has changed since the last look
----@return boolean or just before that
+---@return boolean something else than the chat has changed the windows of this tab page since the last look
+---@return boolean these, or floats, have changed, or did just before that
 local function has_moved()
   local tab, now = api.nvim_get_current_tabpage(), vim.uv.now()
   local before = layouts[tab]
-  layouts[tab] = layout_now()
-  if before and before ~= layouts[tab] then
+  local layout = layout_now()
+  layouts[tab] = layout
+  local is_moved = before ~= nil and before.windows ~= layout.windows
+  if is_moved or before and before.floats ~= layout.floats then
     moved_at = now
-    return true, true
   end
-  return false, now - moved_at < MOVING_MS
+  return is_moved, now - moved_at < MOVING_MS
 end
 
 ---@param last integer line of the chat
@@ -131,9 +136,7 @@ local function look(transcript, is_moved, is_moving)
   end
 end
 
----Looks at the windows of all chats, of which one, or another one beside it, may have changed.
-function M.look()
-  local is_moved, is_moving = has_moved()
+local function look_at_all(is_moved, is_moving)
   for _, transcript in pairs(attached) do
     if api.nvim_buf_is_loaded(transcript.bufnr) then
       look(transcript, is_moved, is_moving)
@@ -141,12 +144,44 @@ function M.look()
   end
 end
 
----Runs what changes the sizes of windows and moves no cursor: if one moves before the next look, the user has moved it.
+---Looks once more when the windows are at rest: for a view that is set, put right and set again no event comes.
+local function settle()
+  if is_settling then
+    return
+  end
+  is_settling = true
+  vim.defer_fn(function()
+    is_settling = false
+    if vim.uv.now() - moved_at < MOVING_MS then
+      settle()
+    else
+      look_at_all(has_moved(), true)
+    end
+  end, MOVING_MS)
+end
+
+---Looks at the windows of all chats, of which one, or another one beside it, may have changed.
+function M.look()
+  local is_moved, is_moving = has_moved()
+  look_at_all(is_moved, is_moving)
+  if is_moving then
+    settle()
+  end
+end
+
+---Runs what changes the sizes of windows. A cursor in the window with the focus that is elsewhere at the next look was
+---moved by the user.
 ---@param run fun()
 function M.while_resizing(run)
   M.look()
   run()
-  layouts[api.nvim_get_current_tabpage()] = layout_now()
+  local tab = api.nvim_get_current_tabpage()
+  local before = layouts[tab]
+  layouts[tab] = layout_now()
+  if before.windows ~= layouts[tab].windows then
+    moved_at = vim.uv.now()
+    settle()
+  end
 end
 
 ---@param transcript acp.Transcript

@@ -122,6 +122,21 @@ local function distribute(now)
   end
 end
 
+---@param now acp.Stack
+local function distribute_in_place(now)
+  local is_reading = api.nvim_win_get_cursor(now.chat)[1] < api.nvim_buf_line_count(api.nvim_win_get_buf(now.chat))
+  local view = api.nvim_win_call(now.chat, vim.fn.winsaveview)
+  local height = api.nvim_win_get_height(now.chat)
+  distribute(now)
+  if is_reading then
+    api.nvim_win_call(now.chat, function()
+      vim.fn.winrestview(view)
+    end)
+  elseif api.nvim_win_get_height(now.chat) ~= height then
+    following.show_end(now.chat)
+  end
+end
+
 ---Distributes the lines in the current tab page now. The text that the user reads in the chat does not move.
 function M.now()
   local now = stack.current()
@@ -134,19 +149,9 @@ function M.now()
     end
     return
   end
-  local is_reading = api.nvim_win_get_cursor(now.chat)[1] < api.nvim_buf_line_count(api.nvim_win_get_buf(now.chat))
-  local view = api.nvim_win_call(now.chat, vim.fn.winsaveview)
-  local height = api.nvim_win_get_height(now.chat)
   following.while_resizing(function()
-    distribute(now)
+    distribute_in_place(now)
   end)
-  if is_reading then
-    api.nvim_win_call(now.chat, function()
-      vim.fn.winrestview(view)
-    end)
-  elseif api.nvim_win_get_height(now.chat) ~= height then
-    following.show_end(now.chat)
-  end
   splits.settled()
 end
 
