@@ -2,6 +2,7 @@
 local Lines = require("acp_nvim.chat.blocks.lines")
 local answer_keys = require("acp_nvim.chat.answer_keys")
 local block = require("acp_nvim.chat.blocks.permission")
+local calls = require("acp_nvim.chat.calls")
 local chat_visibility = require("acp_nvim.permission.chat_visibility")
 local fit = require("acp_nvim.chat.windows.fit")
 local limits = require("acp_nvim.limits")
@@ -106,6 +107,8 @@ function M.flush()
   end
 end
 
+---Draws a request. While it waits, a tool call right above that says no more than its command is hidden: the command would
+---be there twice.
 ---@param one acp.Pending
 ---@param outcome? string
 local function draw(one, outcome)
@@ -113,31 +116,39 @@ local function draw(one, outcome)
   if not session then
     return
   end
-  local request, above = one.request, nil
+  local request = one.request
   local width, win = nil, nil
   if session.bufnr then
     width, win = tail.width(session.bufnr)
   end
   one.width = width or one.width
   one.call_block = one.call_block or session.call_blocks[request.tool_call_id] -- a later call may have the same id
-  if one.call_block == one.block - 1 then
-    local call = transcript.block(session, one.block - 1)
-    above = call and call.rendered and transcript.lines(session, call) or nil
-  end
-  local rendered = block.render(request, {
+  local call = one.call_block == one.block - 1 and transcript.block(session, one.block - 1) or nil
+  local display = {
     letters = answer_keys.letters(request),
     outcome = outcome,
-    above = above,
+    above = call and call.rendered and transcript.lines(session, call) or nil,
     cwd = session.cwd,
     files = #previews.of_request(request.id),
     width = one.width,
     height = win and vim.fn.getwininfo(win)[1].height, -- without its 'winbar'
-  })
+  }
+  local is_covered = not outcome
+    and display.above ~= nil
+    and calls.is_plain(call, request.kind)
+    and block.covers(request, call.call.title, call.title_lines, display)
+  if is_covered then
+    display.above = nil
+  end
+  local rendered = block.render(request, display)
   rendered.call_block = one.call_block
   if not outcome and not one.answered then
-    chat_visibility.show(one, rendered, above or {})
+    chat_visibility.show(one, rendered, display.above or {})
   end
   transcript.draw(session, one.block, "permission", rendered)
+  if call and call.call then
+    calls.cover(session, call, is_covered)
+  end
 end
 
 ---Ends a request. Unless the user answered it here, another request takes its place under the keys.
@@ -299,10 +310,21 @@ function M.press(id, option_id, read)
   return false
 end
 
+---@param call acp.Block
+---@return integer? id of the request for whose command the call may be hidden, or a part of which is in it
+local function request_of_call(session, call)
+  for id, one in pairs(call.call and pending or {}) do
+    if one.request.command and one.session == session.key and one.call_block == call.id then
+      return id
+    end
+  end
+  return chat_visibility.request_of_call(session, call.id)
+end
+
 -- A part of a request may be in the tool call above it, which has changed.
 transcript.on_changes(function(session, blocks)
   for changed_block in pairs(blocks) do
-    local id = chat_visibility.request_of_call(session, changed_block.id)
+    local id = request_of_call(session, changed_block)
     if id then
       vim.schedule(function() -- the chat is being written now
         if pending[id] and not pending[id].answered then

@@ -58,6 +58,8 @@
 ---@field cut? acp.Cut segments of a text
 ---@field call? acp.ToolCall of a tool call; without content once it has ended
 ---@field head? acp.CallHead of a tool call
+---@field title_lines? integer of a tool call
+---@field cover_mark? integer extmark that hides a tool call
 ---@field succeeded? boolean the tool call has completed without failure
 ---@field is_known? boolean `chat/folds.lua` has handled its arrival
 ---@field width? integer bytes shown of the last line of a text

@@ -114,6 +114,7 @@ def test_a_command_is_there_with_its_options(screen, columns, rows):
         *(options if columns < 200 else [" · ".join(options)]),
     )
     assert (editor.find("▸ step 3") is None) == (rows == 24)
+    assert editor.screen_text().count("wc -l") == 1
 
 
 NARROW = (

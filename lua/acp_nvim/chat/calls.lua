@@ -13,6 +13,7 @@ local M = {}
 
 local api = vim.api
 local HEADS = api.nvim_create_namespace("acp_nvim.calls")
+local COVERS = api.nvim_create_namespace("acp_nvim.calls.covers")
 local ENDED = { completed = true, failed = true, cancelled = true, rejected = true, unfinished = true }
 local CALL_MARKS = 200 -- entries in the cache of icons: agents use a dozen kinds
 
@@ -106,14 +107,16 @@ end
 
 ---@param title string of its first line
 ---@return acp.Rendered
+---@return integer count of the lines of its title
 local function render(call, title, cwd)
   local key = config.keys("details")[1]
   local out = Lines.new(nil, key and (" (%s: all of it)"):format(key))
   out:add({ title })
   content.add_title_rest(out, call.title, limits.output_lines)
+  local title_lines = #out.lines
   content.add_locations(out, call, title, cwd)
   content.add(out, call.content, cwd)
-  return out:rendered()
+  return out:rendered(), title_lines
 end
 
 ---@param row integer of its first line
@@ -149,6 +152,33 @@ local function draw_head(session, block, head, row, title_bytes)
   end
 end
 
+---Hides a call and the empty line below it, or shows them again. The lines stay, to be yanked and searched, and are shown
+---where the cursor is.
+---@param block acp.Block of a call
+---@param is_covered boolean the request right below says all of it
+function M.cover(session, block, is_covered)
+  if block.cover_mark then
+    api.nvim_buf_del_extmark(session.bufnr, COVERS, block.cover_mark)
+    block.cover_mark = nil
+  end
+  local first, last = transcript.rows(session, block)
+  if is_covered and first then
+    local range = { end_row = last + 1, end_col = 0, conceal_lines = "", strict = false }
+    block.cover_mark = api.nvim_buf_set_extmark(session.bufnr, COVERS, first, 0, range)
+  end
+end
+
+---@param block acp.Block of a call
+---@return boolean its line shows no more than its title and its kind, which are those of a request
+function M.is_plain(block, kind)
+  local call = block.call
+  return not ENDED[call.status]
+    and STATUS[call.status] ~= nil
+    and (call.kind or "") == (kind or "")
+    and not call.under
+    and (call.depth or 0) == 0
+end
+
 ---Drops the texts of a call that has ended: no update will be compared with them.
 local function without_texts(call)
   if ENDED[call.status] then
@@ -162,14 +192,15 @@ function M.show(session, event)
   local call = event.call
   local block = transcript.block(session, event.block)
   local before = block and block.call
-  local head, row, title_bytes = build_head(call), nil, nil
+  local head, row, title_bytes, title_lines = build_head(call), nil, nil, nil
   local same_lines = before
     and before.title == call.title
     and before.id == call.id
     and vim.deep_equal(before.content, call.content)
     and vim.deep_equal(before.locations, call.locations)
   if not same_lines then
-    local rendered = render(call, head.title, session.cwd)
+    local rendered
+    rendered, title_lines = render(call, head.title, session.cwd)
     title_bytes = #rendered.lines[1]
     block, row = transcript.draw(session, event.block, "tool_call", rendered)
   elseif vim.deep_equal(block.head, head) then
@@ -181,6 +212,8 @@ function M.show(session, event)
   end
   if block then
     block.call, block.head = without_texts(call), head
+    block.title_lines = title_lines or block.title_lines
+    M.cover(session, block, false) -- the request that covers it says so again
     block.succeeded = ENDED[call.status] and call.status ~= "failed"
     draw_head(session, block, head, row --[[@as integer]], title_bytes)
   end
@@ -219,6 +252,7 @@ end
 function M.clear(session)
   if session.bufnr and api.nvim_buf_is_loaded(session.bufnr) then
     api.nvim_buf_clear_namespace(session.bufnr, HEADS, 0, -1)
+    api.nvim_buf_clear_namespace(session.bufnr, COVERS, 0, -1)
   end
 end
 

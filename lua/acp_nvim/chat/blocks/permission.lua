@@ -253,6 +253,28 @@ function M.render(request, display)
   return rendered
 end
 
+---@param title string of the tool call right above
+---@param title_lines integer lines of it
+---@param display acp.RequestDisplay with the lines of the call
+---@return boolean the request can say all that the call does: its command, which the host shows in any case, and the rest
+function M.covers(request, title, title_lines, display)
+  if not is_command(title, request) then
+    return false
+  end
+  local said = {}
+  for _, run in ipairs(#display.above > title_lines and M.render(request, display).above_runs or {}) do
+    for line = run[1], run[2] do
+      said[line] = true
+    end
+  end
+  for line = title_lines + 1, #display.above do
+    if not said[line] then
+      return false
+    end
+  end
+  return true
+end
+
 ---Draws a request that a rule has answered.
 ---@param event { request: acp.Request, rule: string, source: string }
 ---@param outcome string description of the answer
