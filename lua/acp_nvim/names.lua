@@ -40,13 +40,22 @@ function M.short(path)
   return M.below_home(path)
 end
 
----Returns the name of a new buffer: status lines show it as it was given.
 ---@param path string absolute
----@return string name relative to the working directory, unless that looks like an address or begins with `~`
-function M.of_buffer(path)
+---@return string? name relative to the working directory, unless that looks like an address or begins with `~`
+local function name_below(path)
   local directory = vim.fn.getcwd() .. "/"
   local below = #directory > 1 and vim.startswith(path, directory) and path:sub(#directory + 1) or ""
-  return below ~= "" and not below:find("^[/~]") and not below:find(":[/\\]") and below or path
+  return below ~= "" and not below:find("^[/~]") and not below:find(":[/\\]") and below or nil
+end
+
+---Returns the name of a new buffer: status lines show it as it was given. Agents may name a directory by a link to it,
+---while the working directory has no links.
+---@param path string absolute
+---@return string name relative to the working directory, if the file is below it
+function M.of_buffer(path)
+  local name = name_below(path)
+  local directory = not name and vim.uv.fs_realpath(vim.fs.dirname(path))
+  return name or directory and name_below(vim.fs.joinpath(directory, vim.fs.basename(path))) or path
 end
 
 ---@param path string as someone writes it
