@@ -6,7 +6,7 @@ local api = vim.api
 local NAMESPACE = api.nvim_create_namespace("acp_nvim.held")
 local GROUP = api.nvim_create_augroup("acp_nvim.following", { clear = true })
 
-local FOLDED_LINES = 1000 -- at most that a window shows, with its folds: more are not looked through
+local HIDDEN_LINES = 1000 -- looked at, above those that a window shows: those of tables are concealed
 local MOVING_MS = 200 -- what manages windows may move them in steps, and scroll them once more after the last one
 
 ---@type table<integer, acp.Transcript> by buffer
@@ -61,6 +61,12 @@ local function restore_cursor(transcript)
   end
 end
 
+---Moves the cursor of a window to the end of its chat, in a window without 'wrap' not out of sight of what is before it.
+---@param last integer line of the chat
+local function go_to_end(win, last)
+  api.nvim_win_set_cursor(win, { last, vim.wo[win].wrap and vim.v.maxcol or 0 })
+end
+
 ---@return acp.Layout of the current tab page
 local function layout_now()
   local windows, floats = {}, {}
@@ -85,20 +91,21 @@ local function has_moved()
   return is_moved, now - moved_at < MOVING_MS
 end
 
+---@param win integer the current one
 ---@param last integer line of the chat
----@return integer line with which a window begins that shows the last one at its bottom
+---@return integer line with which the window begins when it shows the last one at its bottom
 local function top_of_end(win, last)
-  local height = vim.fn.getwininfo(win)[1].height
-  local low, high = math.max(last - FOLDED_LINES, 1), last
-  while low < high do
-    local middle = math.floor((low + high) / 2)
-    if api.nvim_win_text_height(win, { start_row = middle - 1, end_row = last - 1 }).all <= height then
-      high = middle
-    else
-      low = middle + 1
+  local room, top = vim.fn.getwininfo(win)[1].height, last
+  for _ = 1, HIDDEN_LINES do
+    local fold = vim.fn.foldclosed(top)
+    top = fold > 0 and fold or top
+    room = room - api.nvim_win_text_height(win, { start_row = top - 1, end_row = top - 1 }).all
+    if room <= 0 or top == 1 then
+      break
     end
+    top = top - 1
   end
-  return low
+  return room < 0 and top < last and top + 1 or top
 end
 
 ---Shows the end of a chat in the last line of a window: it may be out of sight, or have empty lines below it. Without
@@ -107,9 +114,8 @@ end
 function M.show_end(win)
   local last = api.nvim_buf_line_count(api.nvim_win_get_buf(win))
   if vim.fn.line("w0", win) > 1 or vim.fn.line("w$", win) < last then
-    local top = top_of_end(win, last)
     api.nvim_win_call(win, function()
-      vim.fn.winrestview({ topline = top })
+      vim.fn.winrestview({ topline = top_of_end(win, last) })
     end)
   end
 end
@@ -126,7 +132,7 @@ local function look(transcript, is_moved, is_moving)
   for _, win in ipairs(wins) do
     local is_there = is_at_end(transcript, win, last)
     if not is_there and transcript.resting[win] and (is_moved or is_moving and win ~= current) then
-      api.nvim_win_set_cursor(win, { last, vim.v.maxcol })
+      go_to_end(win, last)
       is_there = true
     end
     if is_there and is_moving then
@@ -169,12 +175,13 @@ function M.look()
   end
 end
 
----Runs what changes the sizes of windows. A cursor in the window with the focus that is elsewhere at the next look was
----moved by the user.
+---Runs what changes the sizes of windows. Cursors at the end stay there, which 'splitkeep' may move: if one moves before the
+---next look, the user has moved it.
 ---@param run fun()
 function M.while_resizing(run)
   M.look()
   run()
+  look_at_all(true, false)
   local tab = api.nvim_get_current_tabpage()
   local before = layouts[tab]
   layouts[tab] = layout_now()
@@ -232,7 +239,7 @@ function M.to_end(transcript, windows)
   for _, win in ipairs(windows) do
     if api.nvim_win_is_valid(win) then
       if may_move(win) then
-        pcall(api.nvim_win_set_cursor, win, { last, vim.v.maxcol })
+        pcall(go_to_end, win, last)
       else
         waits = true
       end
