@@ -18,7 +18,9 @@ ROOT = Path(__file__).resolve().parents[2]
 HELP = (ROOT / "doc" / "acp_nvim.txt").read_text(encoding="utf-8")
 SOURCES = [*(ROOT / "lua").rglob("*.lua"), *(ROOT / "plugin").iterdir()]
 LUA = {path: path.read_text(encoding="utf-8") for path in SOURCES}
-TAGS = set(re.findall(r"(?<![\w`*])\*([^*\s|`]+)\*(?![\w*])", HELP))
+TAGS = set(re.findall(r"(?<!\S)\*([^*\s|`]+)\*(?!\S)", HELP))
+"""Neovim takes only what stands between blanks for a tag."""
+COLUMNS = 79
 
 LIST = """
 vim.opt.runtimepath:prepend(vim.env.ACP_NVIM_ROOT)
@@ -154,9 +156,8 @@ def test_the_words_of_a_command_are_described(command: str) -> None:
 
 
 def test_the_default_keys_are_listed_where_they_are_explained() -> None:
-    generated = "(From here on generated: change config/schema.lua"
-    before, _, after = HELP.partition(generated)
-    by_hand = before + after.partition("(The end of what is generated.)")[2]
+    by_hand, count = re.subn(r"^ +\*acp_nvim-option-\S+\*\n(?:.+\n)+", "", HELP, flags=re.MULTILINE)
+    assert count == len(existing()["options"])
     keys = {key for keys in existing()["keys"].values() for key in keys}
     assert len(keys) > 40
     assert [key for key in keys if not re.search(rf"(?<![\w<]){re.escape(key)}(?![\w>])", by_hand)] == []
@@ -177,3 +178,17 @@ def test_all_that_is_named_exists() -> None:
 
 def test_no_sentence_says_that_something_old_is_missing() -> None:
     assert not re.search(r"not (?:yet )?(?:supported|implemented)(?: yet)?\b", HELP)
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "doc").glob("*.txt")), ids=lambda file: file.name)
+def test_no_line_is_wider_than_a_screen(file: Path) -> None:
+    lua = "for number, line in ipairs(vim.fn.readfile(arg[1])) do print(number, vim.fn.strdisplaywidth(line)) end"
+    command = [find_nvim(), "--clean", "--headless", "-l", "-", str(file)]
+    done = subprocess.run(command, input=lua, check=True, timeout=60, capture_output=True, text=True)
+    widths = [tuple(map(int, line.split())) for line in (done.stdout or done.stderr).splitlines()]
+    assert len(widths) == len(file.read_text(encoding="utf-8").splitlines()) > 100
+    assert [(number, width) for number, width in widths if width > COLUMNS] == []
+
+
+def test_no_line_is_for_those_who_develop_it() -> None:
+    assert not re.search(r"make doc|schema\.lua|views\.py|builtin/|^\((?:From here|The end)", HELP, re.MULTILINE)

@@ -20,11 +20,16 @@ def generated() -> dict[str, str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Write the files, or say which are not what the structs say."""
+    """Write the files, or say which are not what the structs say, or which has no place for what is generated."""
     roots = [Path(one) for one in arguments if not one.startswith("--")]
     root = roots[0] if roots else ROOT
     differing = []
-    for name, text in generated().items():
+    try:
+        files = generated()
+    except LookupError as missing:
+        print(missing.args[0], file=sys.stderr)
+        return 1
+    for name, text in files.items():
         path = root / name
         if path.is_file() and path.read_text(encoding="utf-8") == text:
             continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,17 +15,26 @@ from tests.tools.contract.lua_types import lua_type
 from tests.tools.contract.model import Field
 
 FILE = Path(__file__).resolve().parents[3] / "doc" / "acp_nvim.txt"
-BEGIN = "(From here on generated: change acp_nvim/ui/views.py, then type `make doc`.)"
-END = "(The end of the fields of a status.)"
+BEFORE = re.compile(r"^ {4}`subagents`.*\n(?: {28}.*\n)*", re.MULTILINE)
+"""The last of the fields that are written by hand; the others follow."""
+AFTER = '\nrequire("acp_nvim").statusline('
 WIDTH = 78
 
 
 def text() -> str:
-    """The whole help, with the list as it is to be."""
-    old = FILE.read_text(encoding="utf-8")
-    before, rest = old.split(BEGIN)
-    _, after = rest.split(END)
-    return before + "\n".join([BEGIN, *_lines(), END]) + after
+    """The whole help, with the list as it is to be. Raises `LookupError` when it has no place for the list."""
+    return replaced(FILE.read_text(encoding="utf-8"))
+
+
+def replaced(old: str) -> str:
+    """The same for this text."""
+    before = BEFORE.search(old)
+    if before is None:
+        raise LookupError("doc/acp_nvim.txt has no field `subagents`, below which the fields of a status are listed")
+    after = old.find(AFTER, before.end())
+    if after < 0:
+        raise LookupError(f"doc/acp_nvim.txt has no `{AFTER.strip()}...` below the fields of a status")
+    return old[: before.end()] + "".join(f"{line}\n" for line in _lines()) + old[after:]
 
 
 def _lines() -> Iterator[str]:
