@@ -43,12 +43,18 @@ local keys = {}
 for action, key in pairs(require("acp_nvim.config").get().keymaps) do
   keys[action] = type(key) == "table" and key or key and { key } or {}
 end
+local docs = {}
+for _, option in ipairs(require("acp_nvim.config.schema")) do
+  docs[option.name:match("^keymaps%.(.+)") or ""] = option.doc
+end
+docs[""] = nil
 local function names(list) return vim.tbl_map(function(one) return one.name end, list) end
 io.stdout:write(vim.json.encode({
   commands = commands,
   words = words,
   plugs = vim.tbl_keys(plugs),
   keys = keys,
+  docs = docs,
   functions = vim.tbl_keys(require("acp_nvim")),
   options = names(require("acp_nvim.config.schema")),
   links = vim.tbl_keys(require("acp_nvim.highlights").links),
@@ -58,6 +64,18 @@ io.stdout:write(vim.json.encode({
 
 WORDS_OF = ("AcpReview", "AcpRestore", "AcpPermissions", "AcpFollow")
 """The commands with words of their own; others complete names of agents, files or options of an agent."""
+
+KEYS_OF = {
+    "chat, while a permission is asked": "acp_nvim-permissions",
+    "chat": "acp_nvim-keys",
+    "prompt": "acp_nvim-prompt",
+    "queue": "acp_nvim-queue",
+    "form": "acp_nvim-form-keys",
+    "files under review": "acp_nvim-review-keys",
+    "files with a preview": "acp_nvim-preview",
+    "list": "acp_nvim-review-list",
+}
+"""The kinds of buffers that have keys, as the options name them, and where the keys of each are listed."""
 
 INTERNAL = {
   "g:acp_nvim_channel": "the host's",
@@ -161,6 +179,31 @@ def test_the_default_keys_are_listed_where_they_are_explained() -> None:
     keys = {key for keys in existing()["keys"].values() for key in keys}
     assert len(keys) > 40
     assert [key for key in keys if not re.search(rf"(?<![\w<]){re.escape(key)}(?![\w>])", by_hand)] == []
+
+
+def listed_keys(tag: str) -> str:
+    """The lines of keys below a tag, up to the next one; of the prompt there are two lists."""
+    after = HELP.partition(f"*{tag}*")[2].replace(" *acp_nvim-prompt-keys*", "")
+    text = re.split(r"\n +\*acp_|\n===", after)[0]
+    return "\n".join(re.findall(r"^ {4}.*", text, re.MULTILINE))
+
+
+def test_each_key_is_in_the_list_of_its_buffer() -> None:
+    """A key stands at the beginning of a line, behind other keys, or in backquotes."""
+    there = existing()
+    found = {name: 0 for name in KEYS_OF}
+    for action, doc in there["docs"].items():
+        places = " ".join(re.findall(r"(?:^|\. )([^:.]+):", doc)).lower()
+        of_request = "while a permission is asked" in places
+        assert any(name in places for name in KEYS_OF), f"{action}: {doc}"
+        for name in KEYS_OF:
+            if name in places and not (name == "chat" and of_request):
+                found[name] += 1
+                for key in there["keys"][action]:
+                    pattern = rf"^ {{4}}(?:\S+ {{1,2}}){{0,2}}{re.escape(key)}(?: |$)|(?:`|  ){re.escape(key)}[ `]"
+                    listed = listed_keys(KEYS_OF[name])
+                    assert re.search(pattern, listed, re.MULTILINE), f"{key} ({action}) of {name}:\n{listed}"
+    assert min(found.values()) >= 2
 
 
 def test_all_that_is_named_exists() -> None:
