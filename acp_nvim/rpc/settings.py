@@ -36,7 +36,7 @@ class Timeouts(msgspec.Struct):
 
 
 class Protocol(msgspec.Struct):
-    """Which drafts of the protocol are used: section `protocol` of `setup()`."""
+    """Which parts of the protocol that may still change are used: section `protocol` of `setup()`."""
 
     v2: bool = False
     draft_transports: bool = False

@@ -101,7 +101,7 @@ local function check_protocol()
   health.start("acp_nvim: protocol")
   local options = config.get()
   health.info(
-    options.protocol.v2 and "version 2 (a draft) with agents that speak it, else version 1 (protocol.v2 is on)"
+    options.protocol.v2 and "version 2 (a Preview) with agents that speak it, else version 1 (protocol.v2 is on)"
       or "version 1 (protocol.v2 is off)"
   )
   health.info("log: " .. log.path())

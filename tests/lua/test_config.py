@@ -150,7 +150,7 @@ def test_checkhealth_says_which_versions_are_spoken_and_whether_agents_are_recor
     editor.command("checkhealth acp_nvim")
     text = "\n".join(editor.api("buf_get_lines", 0, 0, -1, True))
     directory = editor.lua("return vim.fn.stdpath('log')") + "/acp_nvim/traffic"
-    assert ("version 2 (a draft) with agents that speak it" in text) is on
+    assert ("version 2 (a Preview) with agents that speak it" in text) is on
     assert ("protocol.v2 is off" in text) is not on
     assert (f"written into {directory} (log.traffic is on)" in text) is on
     assert ("log.traffic is off" in text) is not on

@@ -206,7 +206,7 @@ coq_nvim, 'autocomplete'). See |acp_nvim-completion|.]]),
   option("prompt.suggestions", "boolean", true)([[
 Whether the empty prompt shows the prompt that an agent suggests. See |acp_nvim-suggestions|.]]),
   option("protocol.v2", "boolean", false)([[
-Speak version 2 of the protocol, a draft, with agents that can. All others get version 1. It counts for agents
+Speak version 2 of the protocol, a Preview since 2026-11-20, with agents that can. All others get version 1. It counts for agents
 that are started from now on. See |acp_nvim-protocol|.]]),
   option("protocol.draft_transports", "boolean", false)([[
 Use agents whose `address` begins with `wss://` or `ws://`: WebSocket is a draft of the protocol, and may change. See

@@ -60,7 +60,7 @@
 ---@field rounds? number
 ---@field auto? boolean
 
----Which drafts of the protocol are used: section `protocol` of `setup()`.
+---Which parts of the protocol that may still change are used: section `protocol` of `setup()`.
 ---@class acp.host.Protocol
 ---@field v2? boolean
 ---@field draft_transports? boolean
