@@ -12,8 +12,8 @@ from tests.support.places import ROOT
 from tests.support.screen import ScreenEditor
 from tests.tools.svg_screen import THEMES, Frame, Part, Theme, animation, drawn_rows, still
 
-COLUMNS, ROWS = 100, 28
-CHAT_COLUMNS = 50  # the longest line of the sample fits beside it
+COLUMNS, ROWS = 112, 34  # a waiting request and its tool call fit into the chat, so that no window changes its size
+CHAT_COLUMNS = 41  # the line of a hunk fits beside it, with all keys of its hint
 ANSWER_COLUMNS, ANSWER_ROWS = 56, 48  # all of the answer's table fits
 PARSER = ROOT / ".cache" / "tree-sitter-python"
 """A parser of Python and its queries, which Neovim does not have."""
@@ -31,13 +31,13 @@ def demo(theme: str, rows: int, chat_columns: int) -> Iterator[ScreenEditor]:
     """Neovim with the sample project and the chat of the demo agent, whose prompt is the current window."""
     with tempfile.TemporaryDirectory(prefix="acp-picture-") as directory:
         env = {"ACP_NVIM_DEMO_SPEED": "0"}
-        config = {"ui": {"width": chat_columns, "spinner": False}, "permissions": {"rules": RULES}}
+        config = {"ui": {"width": chat_columns, "spinner": False, "plan": "chat"}, "permissions": {"rules": RULES}}
         nvim = ScreenEditor(Path(directory), columns=COLUMNS, rows=rows, env=env, config=config)
         try:
             copytree(ROOT / "acp_nvim" / "demo_project", nvim.project, dirs_exist_ok=True)
             nvim.lua(NO_TIME)
             nvim.command(f"set runtimepath+={PARSER} termguicolors background={theme} fillchars=eob:\\ ")
-            nvim.command("autocmd FileType python lua vim.treesitter.start()")
+            nvim.command("autocmd FileType python lua pcall(vim.treesitter.start)")
             nvim.command(f"cd {nvim.project} | edit greeting.py")
             nvim.command("AcpChat demo")
             nvim.wait_until('require("acp_nvim").status().state == "idle"')
@@ -58,7 +58,6 @@ class Film:
     def take(self, caption: str, seconds: float, shows: str) -> None:
         """Waits until the screen shows a text and is still, and takes it."""
         self._nvim.wait_for(shows)
-        self._nvim.wait_until(NOT_FOLLOWED)
         rows = settled(self._nvim, Part(range(ROWS), range(COLUMNS)), self._theme, cursor=True)
         self.frames.append(Frame(rows, caption, seconds))
 
@@ -68,7 +67,8 @@ def settled(nvim: ScreenEditor, part: Part, theme: Theme, *, cursor: bool) -> li
     seen: list[list[str]] = []
 
     def is_still() -> list[str] | None:
-        nvim.lua("vim.cmd.redraw()")
+        if not nvim.lua(f"vim.cmd.redraw() return {NOT_FOLLOWED}"):
+            seen.clear()
         seen.append(drawn_rows(nvim, part, theme, cursor))
         return seen[-1] if len(seen) >= 20 and all(rows == seen[-1] for rows in seen[-20:]) else None
 
@@ -76,13 +76,13 @@ def settled(nvim: ScreenEditor, part: Part, theme: Theme, *, cursor: bool) -> li
     return rows
 
 
-def film(nvim: ScreenEditor, theme: Theme) -> list[Frame]:
-    """From the prompt to the restored file."""
+def film(nvim: ScreenEditor, theme: Theme) -> Film:
+    """From the prompt to a rejected hunk."""
     made = Film(nvim, theme)
     caption = "Ask the agent, beside your code"
     nvim.type("i")
-    made.take(caption, 0.8, "INSERT")
-    for part, seconds in (("What is wrong ", 0.4), ("with ", 0.4), ("greeting.py?", 1)):
+    made.take(caption, 0.5, "INSERT")
+    for part, seconds in (("What is wrong ", 0.3), ("with ", 0.3), ("greeting.py?", 0.7)):
         nvim.type(part)
         made.take(caption, seconds, part.strip())
     nvim.type("\x1b\r")
@@ -90,18 +90,42 @@ def film(nvim: ScreenEditor, theme: Theme) -> list[Frame]:
     nvim.type("\x17kp")
     made.take("p goes to the change; ghk allows it", 3, "demo asks")
     nvim.type("ghk")
-    made.take("The change is in your buffer, as one undo step, and under review", 3.8, ":AcpRestore")
-    nvim.type("gg]h")
-    made.take("]h goes to the next change; ghk keeps it, ghr rejects it", 3, "hunk 1/1")
+    nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) == 1)
+    made.take("The change is in your buffer, as one undo step, and under review", 3.5, "hunk 1/1")
+    nvim.type("\x17li/edits\x1b\r")
+    made.take("The next turn would change two more places", 2.5, "Permission needed  edit")
+    nvim.type("\x17ka")
+    nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) == 2)
+    nvim.type("\x17h")
+    nvim.type("G")
+    made.take("Each hunk is yours to keep with ghk, or to reject with ghr", 2.5, "hunk 3/3")
+    nvim.type("ghr")
+    made.take("This one is rejected", 1.5, "1 rejected")
+    return made
+
+
+def reason(made: Film, nvim: ScreenEditor) -> list[str]:
+    """The prompt that says why; the rows of the review behind it."""
+    caption = "Your next prompt tells the agent what you have rejected; say why"
+    nvim.type("\x17li")
+    for part, seconds in (("No comments ", 0.3), ("at the end, ", 0.3), ("please.", 0.9)):
+        nvim.type(part)
+        made.take(caption, seconds, part.strip())
+    nvim.type("\x1b\x17hgg]h")
+    made.take("Two hunks are left; the keys stand beside the one under the cursor", 3.5, "hunk 2/2")
+    return made.frames[-1].rows
+
+
+def restored(made: Film, nvim: ScreenEditor) -> None:
+    """All turns are taken back."""
     nvim.type(":AcpRestore")
     made.take(":AcpRestore goes back to before any turn", 1, ":AcpRestore ")
     nvim.type("\r")
-    made.take(":AcpRestore goes back to before any turn", 2.2, "Type number")
-    nvim.type("1\r")
-    made.take("It shows what would change", 2.4, "Restore this file")
-    nvim.type("1\r")
+    made.take(":AcpRestore goes back to before any turn", 2.4, "Type number")
+    nvim.type("3\r")
+    made.take("It shows what would change", 2.8, "(Y)es")
+    nvim.type("y")
     made.take("All is as it was, and :AcpRestore undo takes that back", 3, "1 file restored")
-    return made.frames
 
 
 def talk(nvim: ScreenEditor, theme: Theme) -> list[str]:
@@ -112,7 +136,7 @@ def talk(nvim: ScreenEditor, theme: Theme) -> list[str]:
     nvim.command("wincmd k | call search('^## Lists', 'bw') | exe 'normal! zt' | wincmd h")
     nvim.wait_until(lambda: "## Lists" in nvim.rows()[1])
     end, _ = nvim.wait_for("ends the agent's process")
-    top, left = nvim.lua("return vim.api.nvim_win_get_position(vim.fn.bufwinid('acp://demo chat'))")
+    top, left = nvim.lua("return vim.api.nvim_win_get_position(vim.fn.bufwinid('acp://demo chat 1'))")
     return settled(nvim, Part(range(top, end + 1), range(left, COLUMNS)), theme, cursor=False)
 
 
@@ -121,9 +145,10 @@ def main() -> None:
     for name, theme in THEMES.items():
         end = "" if name == "dark" else f"-{name}"
         with demo(name, ROWS, CHAT_COLUMNS) as nvim:
-            frames = film(nvim, theme)
-            drawn = {"picture": animation(frames, COLUMNS, theme, still_frame=4)}
-            drawn["review"] = still(frames[7].rows[:-1], COLUMNS, theme)
+            made = film(nvim, theme)
+            drawn = {"review": still(reason(made, nvim)[:-1], COLUMNS, theme)}
+            restored(made, nvim)
+            drawn["picture"] = animation(made.frames, COLUMNS, theme, still_frame=4)
         with demo(name, ANSWER_ROWS, ANSWER_COLUMNS) as nvim:
             drawn["chat"] = still(talk(nvim, theme), ANSWER_COLUMNS, theme)
         for picture, text in drawn.items():
