@@ -2,6 +2,7 @@
 local characters = require("acp_nvim.chat.blocks.characters")
 local answer = require("acp_nvim.message.answer")
 local log = require("acp_nvim.log")
+local notifier = require("acp_nvim.message.notifier")
 local ui2 = require("acp_nvim.windows.ui2")
 
 local M = {}
@@ -109,22 +110,16 @@ local function cut(text, width)
   return beginning
 end
 
----@return boolean the text was echoed last: no plugin has taken it to show it elsewhere, or to drop it
-local function is_echoed(text)
-  return vim.endswith(vim.trim(vim.api.nvim_exec2("messages", { output = true }).output), vim.trim(text))
-end
-
 ---Shows a text in full, which |:messages| keeps as well: in a float, if the command line has no room.
 local function show(text, level)
   in_turn(function()
     local echoed = prefixed(text)
     vim.cmd.redraw() -- below another message it would need more room
-    if fits(echoed) or is_shown_elsewhere() then
-      return vim.notify(echoed, level, { title = "acp_nvim" })
+    if not notifier.is_plugin(vim.notify) and (fits(echoed) or is_shown_elsewhere()) then
+      return notifier.tell(vim.notify, echoed, level)
     end
     without_prompt(function()
-      vim.notify(echoed, level, { title = "acp_nvim" })
-      if not is_echoed(echoed) then
+      if not notifier.tell(vim.notify, echoed, level) or fits(echoed) or is_shown_elsewhere() then
         return
       end
       vim.cmd.redraw()
@@ -168,7 +163,7 @@ end
 ---@type table<string, true> messages shown in this event loop iteration
 local recent = {}
 
----Shows an unprompted message: one line, which replaces the previous one. Drops repetitions at the same time, since
+---Shows an unprompted message: one line, which replaces the previous one, or all of it where a plugin shows it. Drops repetitions at the same time, since
 ---all chats of an agent report the same problem.
 ---@param level? integer of vim.log.levels; nil: an error
 function M.news(text, level)
@@ -179,8 +174,14 @@ function M.news(text, level)
   in_turn(function()
     recent = {}
     vim.cmd.redraw() -- below another message it would cause a hit-enter prompt
+    level = level or vim.log.levels.ERROR
     without_prompt(function()
-      vim.notify(prefixed(on_one_line(text)), level or vim.log.levels.ERROR, { title = "acp_nvim" })
+      if not notifier.is_plugin(vim.notify) then
+        notifier.tell(vim.notify, prefixed(on_one_line(text)), level)
+      elseif notifier.tell(vim.notify, prefixed(shortened(text)), level) and not is_shown_elsewhere() then
+        vim.cmd.redraw()
+        vim.api.nvim_echo({ { prefixed(on_one_line(text)), GROUPS[level] } }, false, {})
+      end
     end)
   end)
 end

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
+from itertools import product
+
 import pytest
 
 NEWS = """
@@ -113,7 +117,33 @@ def test_an_answer_larger_than_the_screen_says_where_the_rest_is(screen):
 
 
 NOTIFIER = "_G.told = {} vim.notify = function(text) table.insert(_G.told, text) end"
+# each of these plugins shows the text in a window, without wrapping it: what is wider than that is cut
+IN_A_WINDOW = """
+local shown = ...
+_G.told = {}
+local function notify(text, level, opts)
+  table.insert(_G.told, text)
+  _G.title = opts and opts.title
+  local bufnr = vim.api.nvim_create_buf(false, true)
+  local lines = vim.split(text, string.char(10))
+  vim.api.nvim_buf_set_lines(bufnr, 0, -1, true, lines)
+  local width = math.floor(vim.o.columns * 0.4) - 2
+  local win = vim.api.nvim_open_win(bufnr, false, {
+    relative = "editor", row = 2, col = 4, width = width, height = #lines, style = "minimal", border = "single",
+  })
+  vim.wo[win].wrap = false
+end
+vim.notify = shown == "table" and setmetatable({}, { __call = function(_, ...) return notify(...) end }) or notify
+"""
 FILTER = "local before = vim.notify vim.notify = function(text, ...) return before(text, ...) end"
+
+
+def in_words(text):
+    return " ".join(text.split())
+
+
+def told(editor):
+    return [in_words(text) for text in editor.lua("return _G.told")]
 
 
 def test_a_plugin_that_shows_messages_shows_each_once(screen):
@@ -121,11 +151,53 @@ def test_a_plugin_that_shows_messages_shows_each_once(screen):
     editor.command("messages clear")
     editor.lua(NOTIFIER)
     editor.lua('require("acp_nvim.message").info(...)', LONG)
-    editor.wait_until(lambda: editor.lua("return _G.told") == ["acp_nvim: " + LONG.strip()], what="the plugin has it")
+    editor.wait_until(lambda: told(editor) == [in_words("acp_nvim: " + LONG)], what="the plugin has it")
     editor.lua('require("acp_nvim.message").info("the end")')
     editor.wait_until(lambda: len(editor.lua("return _G.told")) == 2, what="the next one")
     assert said(editor) == []
     assert not editor.find("acp_nvim")
+
+
+SAYS = {
+    "news": 'local text = ... require("acp_nvim.message").news(text)',
+    "error": 'local text = ... require("acp_nvim.message").error(text)',
+}
+PATHS = "the command '/no/such/agent' was not found, nor was " + "/a/long/way" * 9 + "; see :checkhealth"
+
+
+def shows(editor, words):
+    """Whether these words, without blanks, are what stands between the borders of a window."""
+    return words == "".join("".join(re.findall("│(.*?)│", row)) for row in editor.rows()).replace(" ", "")
+
+
+@pytest.mark.parametrize(("columns", "shape"), [(60, "function"), (80, "table"), (120, "function")])
+def test_a_plugin_that_does_not_wrap_shows_all_of_a_message(screen, columns, shape):
+    editor = screen(columns=columns, rows=30)
+    editor.command("messages clear")
+    for text, say in product(["short", LONG, PATHS, "寬" * 60], SAYS):
+        editor.lua(IN_A_WINDOW, shape)
+        editor.lua(SAYS[say], text)
+        words = "".join(f"acp_nvim: {text}".split())
+        editor.wait_until(partial(shows, editor, words), what=words)
+        assert len(editor.lua("return _G.told")) == 1
+        assert not editor.lua("return _G.title"), "the text says whose it is"
+        assert said(editor) == []
+        assert editor.api("get_mode") == {"mode": "n", "blocking": False}
+        editor.command("only | redraw")
+
+
+@pytest.mark.parametrize("say", SAYS)
+def test_a_function_that_passes_messages_on_gets_them_as_they_are(screen, say):
+    editor = screen(columns=80, rows=20)
+    editor.lua(FILTER)
+    for number in range(3):
+        editor.command("messages clear")
+        editor.lua(SAYS[say], f"{number} is a message that fits on one line of this screen")
+        editor.wait_until(lambda: said(editor), what="the message")
+        assert editor.api("get_mode") == {"mode": "n", "blocking": False}
+        assert number == 0 or len(said(editor)) == 1
+    editor.wait_for("acp_nvim: 2 is a message")
+    assert editor.find("of this screen")
 
 
 def test_a_function_that_passes_messages_on_changes_nothing(screen):

@@ -65,7 +65,7 @@ local RULES = {
     { "chat/targets.lua", "temporary_keymaps.lua", "forms/editing.lua", "windows/typed_ahead.lua" }
   ),
   ["vim.api.nvim_input"] = rule(KEYS, { "buffers/pending.lua" }),
-  ["vim.api.nvim_exec2"] = rule(COMMAND, { "autocmds.lua", "message.lua" }), -- constants
+  ["vim.api.nvim_exec2"] = rule(COMMAND, { "autocmds.lua", "message/notifier.lua" }), -- constants
   ["vim.api[]"] = rule(COMPUTED),
   ["vim.cmd[]"] = rule(COMPUTED),
 }
