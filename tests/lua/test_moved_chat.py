@@ -61,6 +61,9 @@ return { vim.api.nvim_win_get_cursor(win)[1] == last, vim.fn.line("w$", win) == 
 """
 
 
+LAST = "return vim.api.nvim_buf_line_count(require('acp_nvim.sessions').get(...).bufnr)"
+
+
 def say(editor, key, first, count):
     for block in range(first, first + count):
         editor.apply({"type": "append", "session": key, "block": block, "kind": "agent", "text": f"text {block}\nmore"})
@@ -81,6 +84,18 @@ def manage(editor):
     editor.wait_until("_G.managed", what="the windows to be laid out")
 
 
+UNSEEN = """
+-- sets the view that a window had when it was new, some time after the last step, and no event tells of it
+vim.defer_fn(function()
+  vim.o.eventignore = "all"
+  vim.api.nvim_win_call(..., function() vim.fn.winrestview({ lnum = vim.fn.line("."), topline = vim.fn.line(".") }) end)
+  vim.cmd.redraw()
+  _G.is_set = true
+  vim.defer_fn(function() vim.o.eventignore = "" end, 50)
+end, 80)
+"""
+
+
 def is_at_end(editor, text):
     editor.wait_until(lambda: editor.lua(STATE, editor.key)[:2] == [True, True], what="the end of the chat")
     editor.wait_for(text)
@@ -98,6 +113,19 @@ def test_a_request_stays_in_sight(managed, focus):
         is_at_end(managed, "Reject once")
     say(managed, managed.key, 100, 1)
     is_at_end(managed, "text 100")
+
+
+@pytest.mark.parametrize("focus", ["acp_prompt", "acp_chat", "text"])
+def test_a_request_comes_back_into_sight_when_no_event_tells_that_it_went(managed, focus):
+    managed.command("stopinsert")
+    say(managed, managed.key, 1, 30)
+    managed.apply(asked(managed.key, 99))
+    managed.api("set_current_win", managed.lua(WINDOW, focus))
+    manage(managed)
+    managed.lua(UNSEEN.replace("...", str(managed.lua(WINDOW, "acp_chat"))))
+    managed.wait_until("_G.is_set", what="the view")
+    managed.wait_until(lambda: managed.lua(STATE, managed.key)[2] < managed.lua(LAST, managed.key), what="the request")
+    is_at_end(managed, "Allow once")
 
 
 @pytest.mark.parametrize(
