@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.lua.conftest import RECORD
+from tests.lua.test_last_session import words
 from tests.lua.test_pinned_plan import pinned, plan
 from tests.lua.test_winbar import status
 from tests.lua.test_window_buffers import WINDOWS
+from tests.lua.test_window_sizes import resized, size
 from tests.support.screen import ScreenEditor
 
 
@@ -88,6 +90,25 @@ def test_a_session_is_read_while_the_chat_is_open(beside, before):
     assert editor.api("buf_get_name", editor.session(key, "bufnr")) == name
     assert editor.lua("return vim.wo.winfixbuf")
     assert "acp://" not in editor.lua("return vim.fn.execute('ls')")
+
+
+@pytest.mark.parametrize("focus", ["bufnr", "prompt_bufnr", None])
+def test_a_manager_of_sessions_wipes_all_buffers_before_it_reads_one(beside, focus):
+    editor, key = beside
+    editor.apply({"type": "session_ready", "session": key, "session_id": "s-1", "agent": "demo"})
+    editor.keys("ia draft<Esc>")
+    if focus:
+        editor.focus(editor.session(key, focus))
+    else:
+        editor.command("1wincmd w")
+    width = size(editor, key)[0]
+    resized(editor, "silent %bwipeout! | silent clearjumps | silent source Session.vim")
+    editor.wait_until(lambda: sorted(editor.lua(WINDOWS)) == ["one.txt", "two.txt"], what="the windows of the session")
+    editor.command("AcpChat")
+    assert size(editor, key)[0] == width
+    assert editor.prompt_lines(key) == ["a draft"]
+    editor.apply({"type": "reset", "session": key})
+    editor.wait_until(lambda: "What is wrong?" in words(editor, key), what="what the demo says in an empty chat")
 
 
 def test_any_buffer_may_be_shown_while_a_session_is_read(beside):

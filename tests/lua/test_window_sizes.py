@@ -70,6 +70,14 @@ def test_what_happens_to_other_windows_is_no_wish(editor):
     assert again(editor, key)[0] == 48
 
 
+def test_the_size_of_a_window_that_another_buffer_has_taken_is_no_wish(editor):
+    key = editor.chat()
+    size(editor, key)
+    resize(editor, key, "edit! other.txt | vertical resize 30")
+    editor.command("AcpChat")
+    assert size(editor, key)[0] == 48
+
+
 def test_a_screen_that_is_too_small_is_no_wish(editor):
     key = editor.chat()
     size(editor, key)

@@ -69,6 +69,15 @@ local function fire_tool_call(session, call, block)
   end
 end
 
+---Says in a chat that nothing was sent from what can be done there.
+local function greet(session)
+  if session.is_new then
+    idle.run(function()
+      welcome.show(session)
+    end)
+  end
+end
+
 ---Counts unread messages. Messages of a conversation that is replayed are not new.
 ---@param event acp.Event of type append or replace
 local function count_unread(session, event)
@@ -160,11 +169,7 @@ return {
     session.agent = event.agent or session.agent
     session.status.session_id = event.session_id
     autocmds.fire("AcpSessionReady", { session = session.key, session_id = event.session_id, agent = event.agent })
-    if session.is_new then
-      idle.run(function()
-        welcome.show(session)
-      end)
-    end
+    greet(session)
   end,
   turn_start = function(session, event)
     if session.is_new then
@@ -199,6 +204,9 @@ return {
     calls.clear(session)
     plans.reset(session)
     chat_buffer.restore_earlier(session, event.after)
+    if session.status.session_id then
+      greet(session) -- in a new buffer, after :bwipeout of the other
+    end
   end,
   call_details = function(session, event)
     details.show(session, event, targets.open_written)

@@ -72,8 +72,8 @@ end
 function M.resized()
   local prompts, is_moved = {}, false
   for win, before in pairs(chats) do
-    if not api.nvim_win_is_valid(win) then
-      chats[win] = nil
+    if not api.nvim_win_is_valid(win) or not sessions.of_buffer(api.nvim_win_get_buf(win)) then
+      chats[win] = nil -- a session file may have taken the window for another buffer
     elseif api.nvim_win_get_tabpage(win) == api.nvim_get_current_tabpage() then
       local now = measure(win, before.position)
       local same = now.columns == before.columns and now.lines == before.lines and now.windows == before.windows
