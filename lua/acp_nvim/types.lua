@@ -164,6 +164,7 @@
 ---@field active table<integer, acp.ActivePlan> plans of the running turn, by block
 ---@field title? string of the first plan
 ---@field several boolean another plan has a different title
+---@field is_apart? boolean what manages windows moves the plans away from their chat
 
 ---@class acp.ActivePlan
 ---@field plan acp.Plan

@@ -276,3 +276,32 @@ def test_told_again_only_the_plan_of_the_turn_that_runs_lives(editor, key):
     assert pinned(editor) == [" ▸ step 1"]
     editor.apply(status(key, "failed"))
     assert pinned(editor) is None
+
+
+APART = """
+-- what manages windows moves chat and prompt to the edge, without autocommands, and leaves the plans where they are
+local parts = {}
+for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
+  parts[vim.bo[vim.api.nvim_win_get_buf(win)].filetype] = win
+end
+vim.o.eventignore = "all"
+vim.fn.win_execute(parts.acp_chat, "wincmd L")
+vim.fn.win_splitmove(parts.acp_prompt, parts.acp_chat, { rightbelow = true })
+vim.api.nvim_win_set_width(parts.acp_chat, 48)
+vim.o.eventignore = ""
+"""
+
+
+def test_a_plan_that_is_moved_away_from_the_chat_is_shown_in_the_chat(editor):
+    editor.command("edit a.txt")
+    key = editor.chat()
+    editor.apply(status(key), plan(key, 1, "cip"))
+    assert pinned(editor)
+    editor.lua(APART)
+    editor.wait_until(lambda: not editor.lua(PIN), what="no window for the plan")
+    assert editor.lua("return vim.fn.winwidth(1)") == 120 - 48 - 1
+    editor.focus(editor.session(key, "bufnr"))
+    assert any("step 2" in line for line in editor.lines(key))
+    editor.wait_until("vim.fn.foldclosed(vim.fn.search('step 2', 'w')) == -1", what="the plan, open")
+    editor.apply(plan(key, 1, "cci"))
+    assert not pinned(editor)

@@ -114,6 +114,15 @@ function M.end_turn(session)
   end
 end
 
+---Shows the plans in the chat only: what manages windows moves them away from it.
+function M.set_apart(session)
+  session.plans.is_apart = true
+  for _, one in pairs(session.plans.active) do
+    draw(session, one.plan)
+  end
+  transcript.flush()
+end
+
 ---Forgets all plans of a chat that is emptied.
 function M.reset(session)
   local was_active = next(session.plans.active) ~= nil
@@ -154,6 +163,11 @@ function M.show(session, event)
     end
   end
   activate(session, event)
+end
+
+---@return boolean the plans of the running turn are shown above the prompt
+function M.is_pinned(session)
+  return config.get().ui.plan == "pinned" and not session.plans.is_apart
 end
 
 ---@return acp.ActivePlan[] in the order of their blocks

@@ -1,5 +1,6 @@
 -- Creates and updates manual folds of blocks in a window, and builds the text of closed folds.
 local config = require("acp_nvim.config")
+local plans = require("acp_nvim.chat.plans")
 local sessions = require("acp_nvim.sessions")
 local states = require("acp_nvim.states")
 local transcript = require("acp_nvim.chat.transcript")
@@ -32,7 +33,7 @@ local windows = M.windows
 
 ---@return boolean the plan is shown above the prompt, too
 local function is_pinned(session, block)
-  return block.kind == "plan" and session.plans.active[block.id] ~= nil and config.get().ui.plan == "pinned"
+  return block.kind == "plan" and session.plans.active[block.id] ~= nil and plans.is_pinned(session)
 end
 
 local function is_foldable(session, block, first, last)

@@ -57,12 +57,21 @@ local function prompt_lines(win, least, most)
   return math.min(math.max(least, api.nvim_win_text_height(win, {}).all + bar), most)
 end
 
+---@return boolean what manages windows has moved the plans away from their chat, where they take columns from the code
+local function is_apart(now)
+  if not now.pin or stack.floats(now.chat) then
+    return false
+  end
+  local is_below = api.nvim_win_get_position(now.pin)[2] == api.nvim_win_get_position(now.chat)[2]
+  return not is_below or api.nvim_win_get_width(now.pin) ~= api.nvim_win_get_width(now.chat)
+end
+
 ---@param prompt integer lines
 local function plan_lines(now, whole, prompt)
   local living = plans.active(now.session)
   local between = stack.floats(now.chat) and 0 or 1
   local room = math.min(PINNED_LINES, math.floor(whole * PINNED_PART), whole - prompt - splits.LEAST_CHAT - between)
-  if not now.prompt or #living == 0 or room < 1 or config.get().ui.plan ~= "pinned" then
+  if not now.prompt or #living == 0 or room < 1 or not plans.is_pinned(now.session) then
     return {}
   end
   return pin.lines(living, room, now.session.plans.several)
@@ -97,6 +106,9 @@ local function close(win)
 end
 
 local function distribute(now)
+  if is_apart(now) then
+    plans.set_apart(now.session)
+  end
   local cells = splits.restore(now.chat)
   local whole = cells and cells - (now.prompt and 1 or 0) or total_lines(now)
   local most = math.min(math.floor(whole * PROMPT_PART), math.max(LEAST_PROMPT, whole - splits.LEAST_CHAT))
@@ -176,7 +188,8 @@ end
 ---Keeps the height that the user has given to a prompt as its minimum.
 local function resized()
   local prompts, is_moved = splits.resized()
-  if is_moved then
+  local now = stack.current()
+  if is_moved or now and is_apart(now) then
     M.soon()
   end
   for _, prompt in ipairs(prompts) do
