@@ -163,8 +163,8 @@ end
 ---@type table<string, true> messages shown in this event loop iteration
 local recent = {}
 
----Shows an unprompted message: one line, which replaces the previous one, or all of it where a plugin shows it. Drops repetitions at the same time, since
----all chats of an agent report the same problem.
+---Shows an unprompted message: one line, which replaces the previous one, or all of it where a plugin shows it. Drops
+---repetitions at the same time, since all chats of an agent report the same problem.
 ---@param level? integer of vim.log.levels; nil: an error
 function M.news(text, level)
   if recent[text] then
