@@ -149,6 +149,7 @@ local function draw(one, outcome)
   if call and call.call then
     calls.cover(session, call, is_covered)
   end
+  fit.soon()
 end
 
 ---Ends a request. Unless the user answered it here, another request takes its place under the keys.

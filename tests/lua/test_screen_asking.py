@@ -174,3 +174,22 @@ def test_the_prompt_keeps_the_lines_of_its_text(screen):
         assert editor.find(word), word
     editor.type("!")
     editor.wait_for("three!")
+
+
+def test_a_request_that_becomes_shorter_leaves_no_empty_lines_below_it(screen):
+    """It repeats the title of a call that cannot be seen with it, until the chat has got the lines of plan and prompt."""
+    editor = begin(screen, 112, 28)
+    content = diff(9)
+    tool_call = call(1, 3, title=TITLE, content=content)
+    editor.apply(tool_call, asked(1, 4, title=TITLE, content=content, options=OPTIONS))
+    editor.wait_until(lambda: not editor.find("▸ step 3"), what="the lines of the plan")
+    editor.apply(tool_call)
+    looks(
+        editor,
+        "Permission needed  edit",
+        "✓ a Allow · ✓ A Allow for this session",
+        "✗ r Reject",
+        "✗ R Always reject edit of greeting.py in",
+        "this project (kept by acp_nvim)",
+    )
+    editor.wait_until(lambda: editor.lua(SEEN), what="all of it to be seen")

@@ -138,13 +138,12 @@ end
 local function distribute_in_place(now)
   local is_reading = api.nvim_win_get_cursor(now.chat)[1] < api.nvim_buf_line_count(api.nvim_win_get_buf(now.chat))
   local view = api.nvim_win_call(now.chat, vim.fn.winsaveview)
-  local height = api.nvim_win_get_height(now.chat)
   distribute(now)
   if is_reading then
     api.nvim_win_call(now.chat, function()
       vim.fn.winrestview(view)
     end)
-  elseif api.nvim_win_get_height(now.chat) ~= height then
+  else
     following.show_end(now.chat)
   end
 end
