@@ -28,6 +28,10 @@ def diff(lines=2):
     return [{"type": "diff", "path": "/p/greeting.py", "old_text": f"a\n{old}", "new_text": "a\nnew\n", "line": 1}]
 
 
+DIFF = ["  /p/greeting.py", "  @@ -1,3 +1,2 @@", "   a", "  -old 0", "  -old 1", "  +new"]
+"""How it is shown."""
+
+
 def begin(screen, columns, rows):
     """A chat whose turn has a plan, and has said something."""
     editor = opened(screen, columns, rows)
@@ -60,12 +64,7 @@ def test_a_small_screen_shows_the_change_and_all_options(screen):
         "",
         "○ ± Greet the first person too in",
         "greeting.py  pending",
-        "  /p/greeting.py",
-        "  @@ -1,3 +1,2 @@",
-        "   a",
-        "  -old 0",
-        "  -old 1",
-        "  +new",
+        *DIFF,
         "",
         "Permission needed  edit",
         "✓ a Allow · ✓ A Allow for this session",
@@ -145,12 +144,7 @@ def test_a_large_screen_keeps_the_plan_and_shows_it_once(screen, columns, rows, 
         "Plan (2/4)  5 lines",
         "",
         *title,
-        "  /p/greeting.py",
-        "  @@ -1,3 +1,2 @@",
-        "   a",
-        "  -old 0",
-        "  -old 1",
-        "  +new",
+        *DIFF,
         "",
         "Permission needed  edit",
         *options,
@@ -177,7 +171,7 @@ def test_the_prompt_keeps_the_lines_of_its_text(screen):
 
 
 def test_a_request_that_becomes_shorter_leaves_no_empty_lines_below_it(screen):
-    """It repeats the title of a call that cannot be seen with it, until the chat has got the lines of plan and prompt."""
+    """It repeats the title of a call that cannot be seen with it, until the chat has those of plan and prompt."""
     editor = begin(screen, 112, 28)
     content = diff(9)
     tool_call = call(1, 3, title=TITLE, content=content)

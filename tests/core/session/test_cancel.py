@@ -211,10 +211,11 @@ async def test_a_start_that_is_stopped_keeps_the_prompts_for_the_next_one(host: 
     await host.until_received("initialize")
     host.stop()
     await host.until_state("stopped")
-    stay = "1 prompt stays in the queue. " if len(prompts) == 1 else "2 prompts stay in the queue. "
+    one = "1 prompt stays in the queue. An empty prompt sends it now, "
+    several = "2 prompts stay in the queue. An empty prompt sends them now, "
     [told, cancelled] = host.notices()
     assert cancelled == "The start was cancelled."
-    assert told.startswith(f"{stay} sent before your next one.")
+    assert told.startswith(one if len(prompts) == 1 else several)
     assert script.received("session/prompt") == []
     script = host.script("")
     host.prompt("next")
