@@ -74,6 +74,9 @@ def test_colours_tell_what_came_and_went_and_what_failed(screen):
     editor.wait_for("exit 1")
     unfold(editor)
     words = ["+def greet():", "-def hello():", "exit 1", "12 passed", "✓ Rename"]
-    came, went, failed, plain, done = (editor.cell(*editor.wait_for(one)).fg for one in words)
-    assert len({came, went, plain, done}) == 4
-    assert failed not in (plain, done)
+
+    def as_it_should_be():
+        came, went, failed, plain, done = (editor.cell(*editor.wait_for(one)).fg for one in words)
+        return len({came, went, plain, done}) == 4 and failed not in (plain, done)
+
+    editor.wait_until(as_it_should_be, what="the colours")  # the screen is drawn in several steps

@@ -54,8 +54,9 @@ def ask_by_keys(editor: HeadlessEditor, text: str) -> None:
 
 
 def answer_by_key(editor: HeadlessEditor, key: str) -> None:
-    """Wait for the question, then answer it in the chat."""
-    editor.wait_until('#require("acp_nvim").permissions() > 0')
+    """Wait until the question has been shown, then answer it in the chat."""
+    shown = 'require("acp_nvim.permission.visibility").is_whole(require("acp_nvim").permissions()[1].id)'
+    editor.wait_until(f'#require("acp_nvim").permissions() > 0 and {shown}')
     editor.keys("<C-w>k" + key)
 
 

@@ -186,8 +186,9 @@ cursor. What you yank is all of the text in any case.]]),
   option("ui.prompt_height", "number", 6)([[
 Lines of the prompt's window. It grows with what stands in it, up to half of what chat and prompt have together.]]),
   option("ui.plan", { "pinned", "chat", false }, "pinned")([[
-Where the plans of a running turn are shown. `"pinned"`: above the prompt and, as a fold, in the chat. `"chat"`: only in
-the chat. `false`: the chat shows only how much of a plan is done.]]),
+Where the plans of a running turn are shown. `"pinned"`: above the prompt and, as a fold, in the chat; only in the chat
+where a plugin that manages windows moves them away from it. `"chat"`: only in the chat. `false`: the chat shows only how
+much of a plan is done.]]),
   option("ui.winbar", "boolean", true)([[
 Whether 'winbar' shows the state of the session above the chat, and the attachments above the prompt. Switch it
 off where another plugin uses 'winbar' there.]]),
