@@ -168,7 +168,7 @@ async def test_of_a_form_that_it_knows_the_failure_is_told(
 ) -> None:
     refuses = 'def initialize(agent, request): raise Error(-32000, "The key is missing")'
     old.install("--acp", form, "--oldest", known=known, script=f"    {refuses}")
-    host.hello(timeouts={"initialize": 2000})
+    host.hello(timeouts={"initialize": 5000 if form == "--slow" else 60_000})
     host.open(1, "old")
     await host.until_state("failed")
     [error] = host.editor.all(events.Error)

@@ -107,7 +107,7 @@ async def play(host: Host, keys: Any, number: int, steps: list[Step]) -> None:
     assert opened == {name for name in names if name in shown}
     for name in opened:
         said = "".join(f"{name}.{index} " for index, step in enumerate(steps) if step == ("say", names.index(name)))
-        assert host.text(key=shown[name]) == said
+        await host.until(repr(said), lambda key=shown[name], said=said: host.text(key=key) == said)
         questions = [one.request.title for one in host.of(events.Permission, shown[name])]
         assert questions == [title for title in titles if title.startswith(f"{name}.")]
     results = {index: result for which, index, result in host.scripts["it"].notes("result") if which == number}
