@@ -11,12 +11,13 @@ from tests.support.places import ROOT
 from tests.support.screen import ScreenEditor
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+FIRST_PROMPT = README.split("## Your first prompt")[1]
 DEMO = {"command": [sys.executable, "-P", "-m", "acp_nvim.demo_agent"], "env": {"PYTHONPATH": str(ROOT)}}
 
 
 def step(number: int) -> str:
     """The text of one of the numbered steps."""
-    found = re.search(rf"^{number}\. (.*?)(?=^\d\. |\n\n)", README, re.DOTALL | re.MULTILINE)
+    found = re.search(rf"^{number}\. (.*?)(?=^\d\. |\n\n)", FIRST_PROMPT, re.DOTALL | re.MULTILINE)
     assert found, number
     return found[1]
 
@@ -64,6 +65,7 @@ def test_the_steps_of_the_readme(screen: Callable[..., ScreenEditor]) -> None:
     nvim.type(keys(4, ":AcpReview"))
     nvim.wait_until('vim.bo.filetype == "acp_review"')
     nvim.type(keys(4, "<CR>"))
+    nvim.wait_until('vim.fn.expand("%:t") == "greeting.py"', what="the file")
     nvim.wait_for("hunk 1/1")
     nvim.type(keys(4, "ghr"))
     ends_up(original, "the hunk to be rejected")

@@ -49,14 +49,25 @@ local function drop_all()
   end
   is_dropping = true
   local ours, is_passed, dropped_at = our_keys(api.nvim_get_current_buf()), false, nil
+  local is_rest = true -- what comes untyped belongs to what was typed before it, and is not of a `:normal` in an event
+  local function follows()
+    is_rest = true
+    vim.schedule(function()
+      is_rest = false
+    end)
+  end
+  follows()
   vim.on_key(function(key, typed)
     if api.nvim_get_mode().blocking then -- a prompt such as hit-enter: nothing scheduled runs until it is answered
       return stop_dropping()
-    elseif typed ~= "" or not is_passed then -- the rest of a mapping to a function counts as not typed
+    elseif typed ~= "" then
+      follows()
       is_passed = not dropped_at and vim.list_contains(ours, vim.fn.keytrans(typed))
+    elseif not is_rest then
+      return
     end
     if not is_passed and key ~= "\27" then -- that cancels what has begun
-      dropped_at = vim.uv.hrtime()
+      dropped_at = typed ~= "" and vim.uv.hrtime() or dropped_at
       return ""
     end
   end, NS)
