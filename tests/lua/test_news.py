@@ -173,6 +173,7 @@ def shows(editor, words):
 @pytest.mark.parametrize(("columns", "shape"), [(60, "function"), (80, "table"), (120, "function")])
 def test_a_plugin_that_does_not_wrap_shows_all_of_a_message(screen, columns, shape):
     editor = screen(columns=columns, rows=30)
+    editor.command("call setline(1, 'text')")  # the intro of 0.12 has lines like those of a border
     editor.command("messages clear")
     for text, say in product(["short", LONG, PATHS, "寬" * 60], SAYS):
         editor.lua(IN_A_WINDOW, shape)
