@@ -49,7 +49,7 @@ local function drop_all()
   end
   is_dropping = true
   local ours, is_passed, dropped_at = our_keys(api.nvim_get_current_buf()), false, nil
-  local is_rest = true -- what comes untyped belongs to what was typed before it, and is not of a `:normal` in an event
+  local is_rest -- what comes untyped belongs to what was typed before it: it is not of a `:normal` in an event
   local function follows()
     is_rest = true
     vim.schedule(function()

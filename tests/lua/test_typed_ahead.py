@@ -1,0 +1,18 @@
+"""What is typed ahead of a change of the focus is dropped, and nothing else is."""
+
+from __future__ import annotations
+
+AHEAD = """
+vim.api.nvim_buf_set_lines(0, 0, -1, true, { "text" })
+local text = vim.api.nvim_get_current_win()
+vim.cmd("new | setlocal buftype=nofile")
+require("acp_nvim.windows.typed_ahead").run("<CR>", function() vim.api.nvim_set_current_win(text) end)
+vim.cmd("normal! zz") -- as an event does that folds or scrolls
+"""
+
+
+def test_what_an_event_does_by_normal_is_not_taken_for_keys_typed_ahead(editor):
+    editor.lua('require("acp_nvim.limits").seen_ms = 3600000')
+    editor.lua(AHEAD)
+    editor.keys("x")
+    editor.wait_until(lambda: editor.api("get_current_line") == "ext", what="the key that was typed after it")
