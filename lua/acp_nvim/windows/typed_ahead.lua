@@ -49,7 +49,7 @@ local function drop_all()
   end
   is_dropping = true
   local ours, is_passed, dropped_at = our_keys(api.nvim_get_current_buf()), false, nil
-  local is_rest -- what comes untyped belongs to what was typed before it: it is not of a `:normal` in an event
+  local is_rest -- what comes untyped is of the mapping typed before it, not of a `:normal` in an event or later
   local function follows()
     is_rest = true
     vim.schedule(function()
@@ -63,7 +63,7 @@ local function drop_all()
     elseif typed ~= "" then
       follows()
       is_passed = not dropped_at and vim.list_contains(ours, vim.fn.keytrans(typed))
-    elseif not is_rest then
+    elseif not is_rest or vim.fn.state("x") ~= "" then
       return
     end
     if not is_passed and key ~= "\27" then -- that cancels what has begun
