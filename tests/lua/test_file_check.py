@@ -18,6 +18,7 @@ PREPARE = """
 local M, api = {}, vim.api
 _G.check = M
 vim.o.hidden = true
+pcall(api.nvim_clear_autocmds, { group = "nvim.autoread" }) -- 0.13 watches files, and asks by itself in these cases
 local switch = require("acp_nvim.windows.switch")
 local file_check = require("acp_nvim.buffers.file_check")
 M.ways = {

@@ -137,6 +137,7 @@ end
 
 ---@type table<integer, uv.uv_fs_event_t>
 local watchers = {}
+local watching = api.nvim_create_augroup("nvim.autoread", {}) -- the name that Neovim has for it
 
 local function stop(bufnr)
   if watchers[bufnr] then
@@ -176,7 +177,7 @@ local function watch(bufnr)
 end
 
 local function on(events, run, pattern)
-  real.create_autocmd(events, { group = group, pattern = pattern, callback = run })
+  real.create_autocmd(events, { group = watching, pattern = pattern, callback = run })
 end
 on({ "BufReadPost", "BufWritePost" }, function(event)
   watch(event.buf)
