@@ -60,7 +60,8 @@ end
 ---@return string? problem
 function M.prompt(text, opts)
   require("acp_nvim.host.early").start()
-  return require("acp_nvim.host.client").prompt(text, opts)
+  local sent, problem = require("acp_nvim.host.client").prompt(text, opts)
+  return sent, problem
 end
 
 ---Returns the config options of a session (modes, models and others), in the agent's order.

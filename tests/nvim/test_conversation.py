@@ -120,7 +120,7 @@ def test_writing_into_the_buffer_only(editor: Callable[..., HeadlessEditor], tmp
 
 def test_answers_through_the_api(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> None:
     nvim = running(editor, agent_script(tmp_path, TURN))
-    nvim.lua('require("acp_nvim").prompt("go")')
+    assert nvim.lua('return { require("acp_nvim").prompt("go") }') == [True]
     nvim.wait_until('#require("acp_nvim").permissions() > 0')
     (asked,) = nvim.lua('return require("acp_nvim").permissions()')
     assert asked["title"] == "Edit main.py"
