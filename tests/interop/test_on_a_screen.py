@@ -66,7 +66,7 @@ def start(screen: Callable[..., ScreenEditor], stage: Stage, project: Path) -> S
 def converse(nvim: ScreenEditor, project: Path, more: str = "") -> None:
     """One turn, from the command to the end: whatever is asked is allowed once, by key, in the chat."""
     nvim.type(":AcpChat\r")
-    nvim.wait_until('require("acp_nvim").status().state == "idle"', LIMIT)
+    nvim.wait_until('vim.bo.filetype == "acp_prompt" and require("acp_nvim").status().state == "idle"', LIMIT)
     nvim.lua("vim.api.nvim_paste(..., true, -1)", f"scene:work in:{project} {more}")
     nvim.type("\r")
     in_chat, before = False, len(nvim.events("AcpTurnEnd"))
