@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.ui import review_events
+from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -29,6 +29,53 @@ async def test_a_new_file_that_is_there_already(host: Host, last: str) -> None:
     await host.until("the summary", lambda: host.of(review_events.Summary))
     assert host.of(review_events.Summary)[0].files == [review_events.FileView(str(path), "add", 2, why="written by it")]
     assert host.editor.all(review_events.Review)[-1].operation == "add"
+
+
+TELLS = """
+def turn(agent, prompt):
+    path, text = {path!r}, "one\\ntwo\\n"
+    diff = {{"type": "diff", "path": path, "oldText": {old!r}, "newText": text}}
+    file = open(path, "w")
+    file.write({written!r})
+    file.flush()
+    prompt.tool("edit", "write new", kind="edit", status="pending", content=[diff])
+    prompt.ask("edit")  # which waits until the file was looked at
+    file.write(text.removeprefix({written!r}))
+    file.close()
+    prompt.tool_update("edit", status="completed")
+"""
+
+
+async def told(host: Host, opens: Path | None = None) -> list[tuple[str, str, int]]:
+    """Have the turn run to its end: path, operation and added lines of the files in its summary."""
+    host.open()
+    host.prompt("go")
+    await host.until("the request", lambda: host.of(events.Permission))
+    if opens is not None:
+        host.editor.open(opens)
+    host.answer(host.of(events.Permission)[0].request.id, "allow")
+    await host.until("the summary", lambda: host.of(review_events.Summary))
+    return [(one.path, one.operation, one.added) for one in host.of(review_events.Summary)[0].files]
+
+
+@pytest.mark.parametrize("old", ["", None])
+@pytest.mark.parametrize("is_open", [True, False], ids=["open", "closed"])
+@pytest.mark.parametrize("written", ["", "one\n", "one\ntwo\n"], ids=["just made", "in part", "written"])
+async def test_a_new_file_that_is_there_before_it_is_told(
+    host: Host, old: str | None, written: str, *, is_open: bool
+) -> None:
+    """And may be open by then: it is followed."""
+    path = host.cwd / "new"
+    host.script(TELLS.format(path=str(path), old=old, written=written))
+    assert await told(host, path if is_open else None) == [(str(path), "add", 2)]
+
+
+@pytest.mark.parametrize("old", ["", None])
+async def test_an_empty_file_from_before_is_not_new(host: Host, old: str | None) -> None:
+    path = host.cwd / "new"
+    path.touch()
+    host.script(TELLS.format(path=str(path), old=old, written="one\ntwo\n"))
+    assert await told(host) == [(str(path), "modify", 2)]
 
 
 async def test_what_was_kept_while_the_turn_ran_stays_kept(host: Host) -> None:
