@@ -21,7 +21,7 @@ from acp_nvim.review.progress import Steps
 from acp_nvim.review.records import Decided
 from acp_nvim.review.storage import EntryRecord
 from acp_nvim.snapshots.renames import Naming, Renames, is_directory
-from acp_nvim.snapshots.snapshot import UNKNOWN, Blob, Changed
+from acp_nvim.snapshots.snapshot import Blob, Changed
 from acp_nvim.workspace.open_files import Followed, OpenFiles, OpenText
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.write_text_file import Written
@@ -117,7 +117,7 @@ class ChangeTracker:
             if what.had != what.has:
                 await self.disk.changed(path, old(what.had), text(what.has), after)
                 entry = self.ledger.entries.get(path)
-                if entry is not None and not is_known:
+                if entry is not None and not (is_known or what.before):  # perhaps just made; text may be the user's
                     entry.is_guessed = True
             self.ledger.set_on_disk(path, after.blob)
 
@@ -311,7 +311,7 @@ class ChangeTracker:
         entry = self.ledger.entries.get(path)
         before = entry.on_disk if entry is not None else self.ledger.accounted.get(path, one.before)
         now = await (self.disk.scanned(path, one.after) if is_in_snapshot else self.disk.blob(path, one.after))
-        if entry is not None and entry.is_guessed and one.after is not None and one.before != UNKNOWN:
+        if entry is not None and entry.is_guessed and one.after is not None:
             await self._correct(path, entry, one.before)
         if path in self._saving:  # the user saves it: `saved` will be called
             return None

@@ -59,15 +59,24 @@ async def told(host: Host, opens: Path | None = None) -> list[tuple[str, str, in
 
 
 @pytest.mark.parametrize("old", ["", None])
-@pytest.mark.parametrize("is_open", [True, False], ids=["open", "closed"])
-@pytest.mark.parametrize("written", ["", "one\n", "one\ntwo\n"], ids=["just made", "in part", "written"])
-async def test_a_new_file_that_is_there_before_it_is_told(
+@pytest.mark.parametrize(
+    ("written", "is_open"),
+    [("", True), ("", False), ("one\n", False), ("one\ntwo\n", True), ("one\ntwo\n", False)],
+)
+async def test_a_new_file_that_exists_before_its_call_is_announced(
     host: Host, old: str | None, written: str, *, is_open: bool
 ) -> None:
-    """And may be open by then: it is followed."""
+    """Neovim may have opened it by then, because it follows the agent."""
     path = host.cwd / "new"
     host.script(TELLS.format(path=str(path), old=old, written=written))
     assert await told(host, path if is_open else None) == [(str(path), "add", 2)]
+
+
+async def test_what_an_open_file_had_before_the_call_is_not_the_agents(host: Host) -> None:
+    """Another program of the user may have written it during the turn: a rejection must not delete it."""
+    path = host.cwd / "new"
+    host.script(TELLS.format(path=str(path), old="", written="one\n"))
+    assert await told(host, path) == [(str(path), "modify", 1)]
 
 
 @pytest.mark.parametrize("old", ["", None])
