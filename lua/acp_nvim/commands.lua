@@ -15,6 +15,7 @@ local names = require("acp_nvim.names")
 local message = lazy("acp_nvim.message")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.host.requests")
+local sending = require("acp_nvim.prompt.sending")
 local root = lazy("acp_nvim.sessions.root")
 local session_arguments = require("acp_nvim.sessions.arguments")
 local sessions = require("acp_nvim.sessions")
@@ -140,7 +141,7 @@ function M.build()
   local is_begun = building.begin(function(problem)
     for _, session in ipairs(waiting) do
       session.status.state, session.status.activity = "failed", nil -- until the host says more
-      if problem or not requests.open(session, true) then
+      if problem or not sending.open(session, true) then
         winbar.update(session)
       end
     end

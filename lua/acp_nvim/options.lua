@@ -4,6 +4,7 @@ local config = require("acp_nvim.config")
 local late = require("acp_nvim.windows.late")
 local message = require("acp_nvim.message")
 local requests = require("acp_nvim.host.requests")
+local sending = require("acp_nvim.prompt.sending")
 
 local M = {}
 
@@ -74,7 +75,7 @@ end
 ---@return boolean the agent runs, or was started
 local function ensure_agent(session)
   local state = session.status.state
-  return state ~= "stopped" and state ~= "failed" or requests.open(session, true)
+  return state ~= "stopped" and state ~= "failed" or sending.open(session, true)
 end
 
 ---Calls `run` with the options of the session. Starts its agent when they are not known.
@@ -82,7 +83,7 @@ end
 function M.with_options(session, run)
   if session.options then
     return run(session.options)
-  elseif not requests.open(session, true) then
+  elseif not sending.open(session, true) then
     return
   end
   local on_answer = late.wait()

@@ -7,6 +7,8 @@ local M = {}
 local by_key = {}
 ---@type table<integer, acp.Session> by chat buffer and by prompt buffer
 local by_buffer = {}
+---@type fun(session: acp.Session)[]
+local activity_listeners = {}
 local uses = 0
 local FIRST_CHILD_KEY = 1000000 -- greater keys are those of subagents, chosen by the host
 
@@ -120,6 +122,19 @@ end
 ---@return acp.Session?
 function M.of_buffer(bufnr)
   return by_buffer[bufnr]
+end
+
+---@param text string what the session does, to be shown
+function M.set_activity(session, text)
+  session.status.activity = text
+  for _, listener in ipairs(activity_listeners) do
+    listener(session)
+  end
+end
+
+---@param listener fun(session: acp.Session) called after `set_activity`
+function M.on_activity(listener)
+  table.insert(activity_listeners, listener)
 end
 
 function M.touch(session)

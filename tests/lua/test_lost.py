@@ -78,7 +78,7 @@ def test_what_comes_along_with_what_waits_is_kept_too(editor):
     key = editor.chat()
     items = [{"type": "text", "name": "a note", "text": "of mine"}]
     editor.lua(
-        "require('acp_nvim.host.requests').prompt(require('acp_nvim.sessions').get(...), 'two', select(2, ...))",
+        "require('acp_nvim.prompt.sending').prompt(require('acp_nvim.sessions').get(...), 'two', select(2, ...))",
         key,
         items,
     )
@@ -154,7 +154,7 @@ def test_a_session_that_sleeps_is_the_one_to_go_on_with(editor):
 def test_what_comes_along_stays_with_a_text_that_was_changed(editor):
     key = editor.chat()
     items = [{"type": "text", "name": "a note", "text": "of mine"}]
-    lua = "require('acp_nvim.host.requests')[select(2, ...)](require('acp_nvim.sessions').get(...), select(3, ...))"
+    lua = "require('acp_nvim.prompt.sending')[select(2, ...)](require('acp_nvim.sessions').get(...), select(3, ...))"
     editor.lua(lua, key, "prompt", "two", items)
     two = {"id": 1, "text": "two", "context_names": ["a note"]}
     editor.apply({"type": "queue", "session": key, "held": False, "prompts": [two]})

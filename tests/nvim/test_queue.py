@@ -62,8 +62,8 @@ def end_turn(nvim: HeadlessEditor, script: AgentScript) -> None:
     count = len(nvim.events("AcpTurnEnd"))
     nvim.command("wincmd p")
     nvim.lua(
-        'local requests, session = require("acp_nvim.host.requests"), require("acp_nvim.sessions").nearest() '
-        'requests.send(session, "steer", { id = requests.prompt(session, "go on") })'
+        'local sending, session = require("acp_nvim.prompt.sending"), require("acp_nvim.sessions").nearest() '
+        'require("acp_nvim.host.requests").send(session, "steer", { id = sending.prompt(session, "go on") })'
     )
     nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) > count, what="the end of the turn")
 

@@ -230,5 +230,6 @@ end
 plans.on_change(M.update)
 config.on_change(M.update_all)
 progress.on_change(M.update_all)
+sessions.on_activity(M.update)
 
 return M

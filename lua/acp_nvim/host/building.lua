@@ -1,12 +1,10 @@
 -- Builds the Python environment of the host when the user wants it: asks, shows the progress, runs one build at a time.
 local dialog = require("acp_nvim.dialog")
 local environment = require("acp_nvim.host.environment")
-local lazy = require("acp_nvim.lazy")
 local log = require("acp_nvim.log")
 local message = require("acp_nvim.message")
 local names = require("acp_nvim.names")
 local sessions = require("acp_nvim.sessions")
-local winbar = lazy("acp_nvim.chat.winbar")
 
 local M = {}
 
@@ -42,8 +40,7 @@ local function show(step)
   message.news(step, vim.log.levels.INFO)
   for _, session in ipairs(sessions.all()) do
     if session.status.state == "starting" then
-      session.status.activity = step
-      winbar.update(session)
+      sessions.set_activity(session, step)
     end
   end
 end

@@ -14,6 +14,7 @@ local named = require("acp_nvim.buffers.named")
 local names = require("acp_nvim.names")
 local prompt = require("acp_nvim.prompt.buffer")
 local requests = require("acp_nvim.host.requests")
+local sending = require("acp_nvim.prompt.sending")
 local root = require("acp_nvim.sessions.root")
 local sessions = require("acp_nvim.sessions")
 local switch = require("acp_nvim.windows.switch")
@@ -130,7 +131,7 @@ function M.session(agent, fresh)
   session, problem = add_session(agent, directory)
   if session then
     session.is_new = true
-    requests.open(session)
+    sending.open(session)
   end
   return session, problem
 end
@@ -176,7 +177,7 @@ function M.chat(agent, fresh)
   end
   code_windows.watch()
   sessions.touch(session)
-  requests.open(session, true)
+  sending.open(session, true)
   return windows.focus_prompt(session) and session or nil
 end
 
@@ -205,7 +206,7 @@ function M.begin(agent, cwd, settings, title)
   if settings.worktree == "" then
     settings.worktree = os.date("%Y%m%d-%H%M%S") --[[@as string]]
   end
-  requests.begin(session, settings)
+  sending.begin(session, settings)
   M.show(session)
   return session
 end
@@ -222,7 +223,7 @@ local function send_with_mentions(session, text, items)
       end
       message.error(problem .. " (the prompt is in its buffer)")
     end
-    sent = not problem and requests.prompt(session, text, context.add(items, more)) ~= nil
+    sent = not problem and sending.prompt(session, text, context.add(items, more)) ~= nil
   end)
   return sent
 end
@@ -273,7 +274,7 @@ function M.prompt(text, opts)
   elseif opts.mentions then
     return send_with_mentions(session, text, items), nil, session
   end
-  return requests.prompt(session, text, items) ~= nil, nil, session
+  return sending.prompt(session, text, items) ~= nil, nil, session
 end
 
 ---@param entry { session: integer, agent: string, cwd: string }

@@ -12,7 +12,7 @@ M.MODULES = {
   "acp_nvim.prompt.drafts",
   "acp_nvim.agents",
   "acp_nvim.chat.plans",
-  "acp_nvim.host.requests",
+  "acp_nvim.prompt.sending",
   "acp_nvim.message",
   "acp_nvim.chat.winbar",
   "acp_nvim.chat.windows.splits",

@@ -10,7 +10,7 @@ local permission = require("acp_nvim.permission")
 local plans = require("acp_nvim.chat.plans")
 local prompt = require("acp_nvim.prompt.buffer")
 local queue = require("acp_nvim.prompt.queue")
-local requests = require("acp_nvim.host.requests")
+local sending = require("acp_nvim.prompt.sending")
 local sessions = require("acp_nvim.sessions")
 local transcript = require("acp_nvim.chat.transcript")
 local winbar = require("acp_nvim.chat.winbar")
@@ -46,7 +46,7 @@ local function fail_session(session, words, last)
     text = text .. "\nQueued prompts are kept, and are sent with your next prompt."
   end
   calls.end_open_calls(session)
-  requests.note(session, "error", text .. (#last > 0 and "\n" .. table.concat(last, "\n") or ""))
+  sending.note(session, "error", text .. (#last > 0 and "\n" .. table.concat(last, "\n") or ""))
   local status = vim.tbl_extend("force", session.status, { state = "failed", pending_permissions = 0, queue = count })
   status.activity, status.turn_started = nil, nil
   session.status, session.decisions = status, nil

@@ -12,6 +12,7 @@ local modified_event = require("acp_nvim.buffers.modified_event")
 local named = require("acp_nvim.buffers.named")
 local queue = require("acp_nvim.prompt.queue")
 local requests = require("acp_nvim.host.requests")
+local sending = require("acp_nvim.prompt.sending")
 local sessions = require("acp_nvim.sessions")
 local suggestion = require("acp_nvim.prompt.suggestion")
 local winbar = require("acp_nvim.chat.winbar")
@@ -121,7 +122,7 @@ end
 ---@return integer? id of the prompt; nil when it could not be sent
 local function hand_over(session, bufnr, text, items)
   local attached = context.add(vim.list_slice(session.context), items)
-  local id = requests.prompt(session, text, attached)
+  local id = sending.prompt(session, text, attached)
   if not id then
     return nil
   end
@@ -148,24 +149,24 @@ function M.has_text(session)
 end
 
 ---@type table<integer, true> buffers whose mentions are being resolved
-local sending = {}
+local resolving = {}
 
 ---Sends the text of the prompt; an empty prompt sends what is held in the queue.
 ---@param done? fun(id: integer) called with the id of the prompt once it has been sent
 function M.send(session, done)
   local bufnr = session.prompt_bufnr --[[@as integer]]
   local text = text_of(bufnr)
-  if sending[bufnr] then
+  if resolving[bufnr] then
     return
   elseif vim.trim(text) == "" then
-    return session.queue and session.queue.held and requests.release(session)
+    return session.queue and session.queue.held and sending.release(session)
   end
   if vim.fn.pumvisible() == 1 then
     vim.fn.complete(vim.fn.col("."), {}) -- the menu would stay open over an empty prompt
   end
-  sending[bufnr] = true
+  resolving[bufnr] = true
   mentions.resolve(session, text, function(items, problem)
-    sending[bufnr] = nil
+    resolving[bufnr] = nil
     if problem then
       message.error(problem)
     else

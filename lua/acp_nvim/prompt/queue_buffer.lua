@@ -12,6 +12,7 @@ local own = require("acp_nvim.windows.own")
 local prompt_buffer = require("acp_nvim.prompt.buffer")
 local queue = require("acp_nvim.prompt.queue")
 local requests = require("acp_nvim.host.requests")
+local sending = require("acp_nvim.prompt.sending")
 local sessions = require("acp_nvim.sessions")
 local switch = require("acp_nvim.windows.switch")
 
@@ -159,7 +160,7 @@ local function write(session, bufnr)
   attach(session, changed, function(problem)
     if problem then
       return message.error(problem)
-    elseif not requests.queue_set(session, wanted, known) then
+    elseif not sending.queue_set(session, wanted, known) then
       return message.error("the queue could not be changed, because the host has ended: your text stays in this buffer")
     end
     if api.nvim_buf_is_loaded(bufnr) and api.nvim_buf_get_changedtick(bufnr) == tick then

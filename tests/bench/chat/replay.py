@@ -19,9 +19,9 @@ ANY = rb"records|reading|output line|Look at|Thinking|part"
 
 # The first start of a session loads one; who lists sessions will do the same.
 LOAD = """
-local host, requests = require("acp_nvim.host"), require("acp_nvim.host.requests")
-local open = requests.open
-requests.open = function(session)
+local host, sending = require("acp_nvim.host"), require("acp_nvim.prompt.sending")
+local open = sending.open
+sending.open = function(session)
   if session.host then
     return open(session)
   end
