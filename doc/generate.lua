@@ -9,7 +9,7 @@ local TYPES = { key = "key, list of keys, or false", strings = "list of strings"
 
 package.path = ("%s/lua/?.lua;%s/lua/?/init.lua;%s"):format(root, root, package.path)
 local schema = require("acp_nvim.config.schema")
-local catalogue = require("acp_nvim.agents.catalogue")
+local catalogue = require("acp_nvim.config.catalogue")
 
 ---@param text string
 ---@param indent integer

@@ -12,7 +12,7 @@ local function start()
   if intent then
     vim.api.nvim_del_autocmd(intent)
     intent = nil
-    require("acp_nvim.host.early").start()
+    require("acp_nvim.early").start()
   end
 end
 
@@ -52,12 +52,12 @@ end
 
 ---@return string[]
 local function review_words(lead, line)
-  return require("acp_nvim.review.commands").complete(lead, line)
+  return require("acp_nvim.commands.review").complete(lead, line)
 end
 
 ---@return string[]
 local function permission_words(lead)
-  return require("acp_nvim.permission.commands").complete(lead)
+  return require("acp_nvim.commands.permission").complete(lead)
 end
 
 ---@return string[]
@@ -113,20 +113,20 @@ command("AcpBuild", function()
   require("acp_nvim.commands").build()
 end, { desc = "Build the Python environment of the host" })
 command("AcpFollow", body("follow"), { nargs = "?", complete = follow_words, desc = "Follow the agent" })
-command("AcpReview", body("review", "acp_nvim.review.commands"), {
+command("AcpReview", body("review", "acp_nvim.commands.review"), {
   nargs = "?",
   bang = true,
   range = true,
   complete = review_words,
   desc = "Review what the agent changed (! all of the session), comment on lines",
 })
-command("AcpRestore", body("restore", "acp_nvim.review.commands"), {
+command("AcpRestore", body("restore", "acp_nvim.commands.review"), {
   nargs = "?",
   bang = true,
   complete = undo,
   desc = "Restore the files to the state before a turn (! also files whose author is not known)",
 })
-command("AcpPermissions", body("permissions", "acp_nvim.permission.commands"), {
+command("AcpPermissions", body("permissions", "acp_nvim.commands.permission"), {
   nargs = "?",
   complete = permission_words,
   desc = "Answer the agent's permission requests, or show the rules for them",
@@ -139,11 +139,11 @@ command(
   body("command", "acp_nvim.sessions.list"),
   { nargs = "*", bang = true, complete = asked_agents, desc = "Find an open or stored session, and continue it" }
 )
-command("AcpConfig", body("config", "acp_nvim.options.commands"), {
+command("AcpConfig", body("config", "acp_nvim.commands.options"), {
   nargs = "*",
   bang = true,
   complete = function(_, line, column)
-    return require("acp_nvim.options.commands").complete(line, column)
+    return require("acp_nvim.commands.options").complete(line, column)
   end,
   desc = "Set the mode, the model, or another option of the agent (! also for new sessions)",
 })
@@ -160,12 +160,12 @@ command(
   body("logout", "acp_nvim.login"),
   { nargs = "?", complete = login_words, desc = "Sign out of an agent" }
 )
-command("AcpProviders", body("command", "acp_nvim.providers"), {
+command("AcpProviders", body("command", "acp_nvim.commands.providers"), {
   nargs = "?",
   complete = agents,
   desc = "Choose the providers of models that an agent uses",
 })
-command("AcpMcp", body("command", "acp_nvim.mcp.command"), { desc = "List the MCP servers of this session's agent" })
+command("AcpMcp", body("command", "acp_nvim.commands.mcp"), { desc = "List the MCP servers of this session's agent" })
 command("AcpShareTerminal", function(args)
   require("acp_nvim.mcp.terminals").share(not args.bang)
 end, { bang = true, desc = "Let agents read this terminal (! no longer)" })
@@ -215,7 +215,7 @@ on({ "BufWritePost", "FileWritePost", "FileAppendPost" }, {
 })
 
 if (vim.g.acp_nvim or {}).prewarm == true then
-  require("acp_nvim.host.prewarm").schedule()
+  require("acp_nvim.prewarm").schedule()
 end
 
 local map = vim.keymap.set
@@ -238,7 +238,7 @@ map("n", "<Plug>(AcpQueue)", "<Cmd>AcpQueue<CR>", { desc = "Edit the queued prom
 map("n", "<Plug>(AcpConfig)", "<Cmd>AcpConfig<CR>", { desc = "Set an option of the agent" })
 map("n", "<Plug>(AcpModel)", "<Cmd>AcpConfig model<CR>", { desc = "Choose the model" })
 map("n", "<Plug>(AcpModeNext)", function()
-  require("acp_nvim.options.commands").next("mode")
+  require("acp_nvim.commands.options").next("mode")
 end, { desc = "Switch to the agent's next mode" })
 map({ "n", "i" }, "<Plug>(AcpTakeSuggestion)", function()
   require("acp_nvim.prompt.suggestion").take()
@@ -255,7 +255,7 @@ local of_prompt = {
 }
 for name, one in pairs(of_prompt) do
   map({ "n", "i" }, ("<Plug>(Acp%s)"):format(name), function()
-    require("acp_nvim.chat.keys").run(one[1])
+    require("acp_nvim.actions").run(one[1])
   end, { desc = one[2] })
 end
 map("n", "<Plug>(AcpClose)", "<Cmd>AcpClose<CR>", { desc = "Close this session" })
@@ -267,19 +267,19 @@ map("n", "<Plug>(AcpSessions)", "<Cmd>AcpSessions<CR>", { desc = "Find a session
 map(
   "n",
   "<Plug>(AcpPermissionsFocus)",
-  body("focus", "acp_nvim.permission.commands"),
+  body("focus", "acp_nvim.commands.permission"),
   { desc = "Go to the permission in the float" }
 )
 map(
   { "n", "x", "i", "t" },
   "<Plug>(AcpAllow)",
-  body("allow", "acp_nvim.permission.commands"),
+  body("allow", "acp_nvim.commands.permission"),
   { desc = "Allow once what the float shows" }
 )
 map(
   { "n", "x", "i", "t" },
   "<Plug>(AcpReject)",
-  body("reject", "acp_nvim.permission.commands"),
+  body("reject", "acp_nvim.commands.permission"),
   { desc = "Reject once what the float shows" }
 )
 map("n", "<Plug>(AcpReview)", "<Cmd>AcpReview<CR>", { desc = "List what the agent changed" })

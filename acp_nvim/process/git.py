@@ -19,7 +19,7 @@ NO_PROGRAMS: Final = (
     *("--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"),
     *("-c", "submodule.recurse=false"),
 )
-"""Options before the command, stronger than all configuration files. Lua has the same (lua/acp_nvim/git.lua)."""
+"""Options before the command, stronger than all configuration files. Lua has the same (lua/acp_nvim/kernel/git.lua)."""
 
 DRIVERS: Final = ("config", "-z", "--name-only", "--get-regexp", r"^(filter|hook)\.")
 """The arguments that list filters and hooks with names of their own; git's exit code is 1 when there are none."""

@@ -4,7 +4,7 @@ local M = {}
 ---@param session? integer|string its key or the agent's session id; nil: the current one
 ---@return acp.Session?
 local function find(session)
-  local registry = package.loaded["acp_nvim.sessions"]
+  local registry = package.loaded["acp_nvim.host.sessions"]
   return registry and (session and registry.find(session) or not session and registry.current()) or nil
 end
 
@@ -13,7 +13,7 @@ local function follow_state()
   local follow = package.loaded["acp_nvim.follow"] -- loaded late: few of those who ask follow an agent already
   if follow then
     return follow.state()
-  elseif package.loaded["acp_nvim.sessions"] then
+  elseif package.loaded["acp_nvim.host.sessions"] then
     return require("acp_nvim.config").get().follow.enabled and "on" or "off"
   end
 end
@@ -24,7 +24,7 @@ function M.setup(opts)
   local config = require("acp_nvim.config")
   config.setup(opts)
   if config.get().prewarm then
-    require("acp_nvim.host.prewarm").schedule()
+    require("acp_nvim.prewarm").schedule()
   end
 end
 
@@ -34,12 +34,12 @@ end
 function M.status(session)
   local found = find(session)
   local status = found and found.status or { state = "stopped", pending_permissions = 0, queue = 0 }
-  local subagents = package.loaded["acp_nvim.chat.subagents"] -- loaded when there is one
+  local subagents = package.loaded["acp_nvim.events.subagents"] -- loaded when there is one
   return vim.tbl_extend("force", status, {
     follow = follow_state(),
     unread = found and found.unread or 0,
     subagents = found and subagents and subagents.of(found) or {},
-    review_progress = found and require("acp_nvim.review.progress").view(found.key),
+    review_progress = found and require("acp_nvim.progress.review").view(found.key),
   })
 end
 
@@ -59,8 +59,8 @@ end
 ---@return boolean sent
 ---@return string? problem
 function M.prompt(text, opts)
-  require("acp_nvim.host.early").start()
-  local sent, problem = require("acp_nvim.host.client").prompt(text, opts)
+  require("acp_nvim.early").start()
+  local sent, problem = require("acp_nvim.sessions.client").prompt(text, opts)
   return sent, problem
 end
 
@@ -124,17 +124,17 @@ end
 ---@param opts? { agent?: string, new?: boolean, cwd?: string, additional_directories?: string[], worktree?: string }
 ---`worktree`: name of a git worktree to create for the session; "": generate the name
 function M.chat(opts)
-  require("acp_nvim.host.early").start()
+  require("acp_nvim.early").start()
   opts = opts or {}
   if opts.cwd or opts.additional_directories or opts.worktree then
     local settings = { additional_directories = opts.additional_directories, worktree = opts.worktree }
-    require("acp_nvim.host.client").begin(
+    require("acp_nvim.sessions.client").begin(
       opts.agent,
       opts.cwd or require("acp_nvim.sessions.root").directory(),
       settings
     )
   else
-    require("acp_nvim.host.client").chat(opts.agent, opts.new)
+    require("acp_nvim.sessions.client").chat(opts.agent, opts.new)
   end
 end
 

@@ -1,5 +1,5 @@
 -- The text for a status line: the agent, its activity, and requests that wait for the user.
-local cells = require("acp_nvim.chat.cells")
+local cells = require("acp_nvim.render.cells")
 local status_parts = require("acp_nvim.chat.winbar.status_parts")
 
 local M = {}

@@ -1,4 +1,4 @@
--- Compares what reads a segment of markdown: ours (chat/markdown), and tree-sitter's grammars by `get_string_parser`.
+-- Compares what reads a segment of markdown: ours (transcript/markdown), and tree-sitter's grammars by `get_string_parser`.
 --   nvim --clean --headless -l tests/bench/markdown_parsers.lua
 -- Each text is cut into segments as in the chat, then each segment is read by both. A text runs in a Neovim of its own,
 -- since the grammars can end Neovim. doc/development/chat.md has the figures, and what follows from them.
@@ -79,7 +79,7 @@ end
 ---@param lines string[]
 ---@return { lines: string[], inside?: "list"|"table" }[] segments of markdown
 local function segments_of(lines)
-  local cut = require("acp_nvim.chat.markdown.cut")
+  local cut = require("acp_nvim.transcript.markdown.cut")
   local made, segments = cut.new(), {}
   cut.feed(made, lines)
   for index = 1, #made.segments do
@@ -100,7 +100,7 @@ end
 local reads = {}
 
 function reads.ours(segment)
-  return require("acp_nvim.chat.markdown.structure")(segment.lines, segment.inside)
+  return require("acp_nvim.transcript.markdown.structure")(segment.lines, segment.inside)
 end
 
 function reads.grammar(segment)

@@ -75,7 +75,7 @@ function bench.cpu()
 end
 """
 SHOW = "vim.fn.cursor(150, 1) vim.cmd('normal! zz') vim.cmd.redraw() bench.show(...)"
-JUMP = "vim.fn.cursor(1, 1) bench.run(..., function() require('acp_nvim.review.open').step(false) end)"
+JUMP = "vim.fn.cursor(1, 1) bench.run(..., function() require('acp_nvim.review.files.open').step(false) end)"
 PLAIN_JUMP = f"""
 vim.fn.cursor(1, 1)
 bench.run(..., function()

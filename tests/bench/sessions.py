@@ -28,7 +28,7 @@ TALKER = """
 
 OPEN = """
 local agent, screen = ...
-local client = require("acp_nvim.host.client")
+local client = require("acp_nvim.sessions.client")
 local session = client.session(agent, true)
 if screen then
   client.show(session)
@@ -37,7 +37,7 @@ return session.key
 """
 
 ALL_IDLE = """
-for _, session in ipairs(require("acp_nvim.sessions").all()) do
+for _, session in ipairs(require("acp_nvim.host.sessions").all()) do
   if session.status.state ~= "idle" then
     return false
   end
@@ -46,7 +46,7 @@ return true
 """
 
 LINES = """
-local session = require("acp_nvim.sessions").get(...)
+local session = require("acp_nvim.host.sessions").get(...)
 local lines = vim.api.nvim_buf_get_lines(session.bufnr, 0, -1, true)
 return { session.status.session_id, vim.tbl_filter(function(line) return line:find(", line ") ~= nil end, lines) }
 """
@@ -81,7 +81,7 @@ def talk(directory: Path, lines: int, pause: float, screen: bool) -> Sessions:
             start = time.perf_counter()
             for key in keys:
                 editor.lua(
-                    "require('acp_nvim.host.client').prompt(..., { session_id = select(2, ...) })",
+                    "require('acp_nvim.sessions.client').prompt(..., { session_id = select(2, ...) })",
                     f"{lines} {pause}",
                     key,
                 )

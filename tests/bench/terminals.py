@@ -32,7 +32,7 @@ RUNS = f"""
         prompt.tool_update("c", status="completed")
 """
 OPEN = """
-local session = require("acp_nvim.sessions").last_used()
+local session = require("acp_nvim.host.sessions").last_used()
 require("acp_nvim.terminals").open(session, { terminal = 1, words = "flood" })
 """
 FIRST_OPEN = """

@@ -21,7 +21,7 @@ WRITER = """
 """
 SUMMARIES = """
 _G.bench_summaries = 0
-local transcript = require("acp_nvim.chat.transcript")
+local transcript = require("acp_nvim.transcript")
 local draw = transcript.draw
 transcript.draw = function(session, id, kind, rendered)
   _G.bench_summaries = _G.bench_summaries + (kind == "summary" and 1 or 0)

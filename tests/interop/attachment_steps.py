@@ -17,7 +17,7 @@ SAVED = "# saved\n"
 LINES = re.compile(r"part\.py(?:#L|:)2(?:-3)?\b")
 """Some agents tell their model only where a text begins."""
 ATTACH = """
-local context, buffers = require("acp_nvim.prompt.context"), {}
+local context, buffers = require("acp_nvim.mentions.context"), {}
 local cwd, text, texts, whole, part, odd, folders, binaries = ...
 for name, lines in pairs(texts) do
   buffers[name] = vim.fn.bufadd(cwd .. "/" .. name)

@@ -64,7 +64,7 @@ def go(stage: Stage, way: str) -> None:
     before = stage.status().get("session_id")
     stage.nvim.lua(GO, way)
     assert not stage.nvim.lua("return _G.acp_problem"), stage.nvim.lua("return _G.acp_problem")
-    stage.wait(lambda: stage.nvim.lua('return require("acp_nvim.sessions").current() ~= nil'), "a session")
+    stage.wait(lambda: stage.nvim.lua('return require("acp_nvim.host.sessions").current() ~= nil'), "a session")
     stage.wait(lambda: stage.status()["state"] in ("idle", "failed"), f"a session, which was {before} before")
     assert stage.status()["state"] == "idle", stage.describe()
 

@@ -185,7 +185,7 @@ class Stage:
 
     def text(self) -> str:
         """The chat of the session at hand."""
-        nr = self.nvim.lua('local one = require("acp_nvim.sessions").current() return one and one.bufnr')
+        nr = self.nvim.lua('local one = require("acp_nvim.host.sessions").current() return one and one.bufnr')
         return self.nvim.buffer_text(nr) if nr else ""
 
     def wait(self, condition: Callable[[], Any], what: str) -> Any:

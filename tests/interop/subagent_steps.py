@@ -23,8 +23,8 @@ class Parent:
 
     def __init__(self, stage: Stage) -> None:
         self._stage = stage
-        self.bufnr: int = stage.nvim.lua('return require("acp_nvim.sessions").current().bufnr')
-        self.key: int = stage.nvim.lua('return require("acp_nvim.sessions").current().key')
+        self.bufnr: int = stage.nvim.lua('return require("acp_nvim.host.sessions").current().bufnr')
+        self.key: int = stage.nvim.lua('return require("acp_nvim.host.sessions").current().key')
 
     def children(self) -> list[dict[str, Any]]:
         """The subagents, as its status has them."""
@@ -65,7 +65,7 @@ def are_told_again(stage: Stage) -> None:
         assert child["state"] == "idle", child
         assert "review" not in child, "it counts what others have changed"
     for child in parent.children()[:1]:
-        stage.nvim.lua('require("acp_nvim.chat.subagents").open(...)', child["session"])
+        stage.nvim.lua('require("acp_nvim.events.subagents").open(...)', child["session"])
         stage.wait(lambda: "The child is done." in stage.nvim.buffer_text(), "what the first of them said")
         stage.nvim.keys("q")
 

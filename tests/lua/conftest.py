@@ -19,8 +19,8 @@ host.send = function(method, params)
   table.insert(_G.sent, { method = method, params = params })
   return true
 end
-package.loaded["acp_nvim.host.early"] = { start = function() end }
-require("acp_nvim.idle").run = vim.schedule -- tests press keys at once, and Neovim ignores CTRL-C while Lua runs
+package.loaded["acp_nvim.early"] = { start = function() end }
+require("acp_nvim.kernel.idle").run = vim.schedule -- tests press keys at once, and Neovim ignores CTRL-C while Lua runs
 host.ensure = function() return true end
 host.channel = function() return _G.channel or 1 end
 vim.o.columns, vim.o.lines = 120, 40
@@ -63,7 +63,7 @@ class LuaEditor(HeadlessEditor):
 
     def session(self, key: int, field: str) -> Any:
         """One field of a session of the registry."""
-        return self.lua('local key, field = ... return require("acp_nvim.sessions").get(key)[field]', key, field)
+        return self.lua('local key, field = ... return require("acp_nvim.host.sessions").get(key)[field]', key, field)
 
     def lines(self, key: int) -> list[str]:
         """The lines of a chat."""

@@ -81,7 +81,7 @@ def test_the_user_may_change_a_bundled_agent_field_by_field(editor, programs):
 def test_the_second_command_of_an_agent_counts_as_well(editor, programs):
     programs("claude-code-acp")
     assert completions(editor, "AcpChat ")[0] == "claude"
-    assert editor.lua("return require('acp_nvim.agents').command_here('claude')") == ["claude-code-acp"]
+    assert editor.lua("return require('acp_nvim.config.agents').command_here('claude')") == ["claude-code-acp"]
 
 
 def test_what_is_not_installed_says_what_to_type(editor, programs):
@@ -98,8 +98,8 @@ def test_what_is_not_installed_says_what_to_type(editor, programs):
 def test_a_name_that_nobody_has_is_told_with_the_nearest(editor, programs):
     configure(editor, agents={"mine": {"command": ["mine"]}})
     for word, near in (("gemni", "gemini"), ("demmo", "demo"), ("mien", "mine")):
-        problem = editor.lua("return require('acp_nvim.agents').problem(...)", word)
-        known = ", ".join(editor.lua("return require('acp_nvim.agents').names()"))
+        problem = editor.lua("return require('acp_nvim.config.agents').problem(...)", word)
+        known = ", ".join(editor.lua("return require('acp_nvim.config.agents').names()"))
         assert problem == f'no agent is called "{word}"; did you mean "{near}"? (known agents: {known})'
         assert {"mine", "demo", "claude", "vibe"} < set(known.split(", "))
     editor.command("AcpChat gemni")

@@ -28,7 +28,7 @@ TEXTS = st.lists(PIECES, min_size=1, max_size=12).map("".join)
 PRESS = """
 local win, rows = ...
 local problems, chat = {}, vim.api.nvim_win_get_buf(win)
-local targets, session = require("acp_nvim.chat.targets"), require("acp_nvim.sessions").of_buffer(chat)
+local targets, session = require("acp_nvim.actions.targets"), require("acp_nvim.host.sessions").of_buffer(chat)
 for row = 1, vim.api.nvim_buf_line_count(chat) do
   local line = vim.api.nvim_buf_get_lines(chat, row - 1, row, true)[1]
   for column = 0, #line, math.max(1, math.floor(#line / 20)) do
@@ -53,7 +53,7 @@ def test_no_text_of_an_agent_raises_or_opens_anything_else(tmp_path) -> None:
         (editor.project / "a.py").write_text("one\ntwo\n")
         (editor.project / "d").mkdir()
         key = editor.chat()
-        editor.lua("require('acp_nvim.sessions').get((...)).cwd = select(2, ...)", key, str(editor.project))
+        editor.lua("require('acp_nvim.host.sessions').get((...)).cwd = select(2, ...)", key, str(editor.project))
         win = editor.focus(editor.session(key, "bufnr"))
         blocks = iter(range(1, 10**9, 2))
 
@@ -104,7 +104,7 @@ def escaped(name: str) -> str:
 
 def test_every_way_to_write_a_link_leads_to_its_file_and_line(tmp_path) -> None:
     editor = LuaEditor(tmp_path)
-    find = 'return require("acp_nvim.chat.targets.written").target(...) or false'
+    find = 'return require("acp_nvim.actions.targets.written").target(...) or false'
 
     def check(name: str, link: str, part: str, line: int | None, col: int | None) -> None:
         path = editor.project / name

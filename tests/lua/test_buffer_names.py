@@ -25,7 +25,7 @@ vim.api.nvim_buf_delete(bufnr, { force = true })
 return out
 """
 OPENED = """
-local bufnr = assert(require("acp_nvim.windows.file_buffer").get(...))
+local bufnr = assert(require("acp_nvim.buffers.file_buffer").get(...))
 vim.cmd.buffer(bufnr)
 local line = vim.api.nvim_buf_get_lines(bufnr, 0, 1, true)[1]
 return { vim.api.nvim_eval_statusline("%f", {}).str, vim.api.nvim_buf_get_name(bufnr), line }
@@ -109,10 +109,10 @@ for _, win in ipairs(vim.api.nvim_tabpage_list_wins(0)) do
     return { vim.api.nvim_eval_statusline("%f", {}).str, vim.fn.execute("ls!"), vim.fn.getcwd() }
   end
 end"""
-LOCATION = """local session = require("acp_nvim.sessions").get(1)
+LOCATION = """local session = require("acp_nvim.host.sessions").get(1)
 vim.api.nvim_set_current_win(vim.fn.bufwinid(session.bufnr))
 vim.fn.search("main.py", "bw")
-require("acp_nvim.chat.targets").open(session, "<CR>")"""
+require("acp_nvim.actions.targets").open(session, "<CR>")"""
 DIRECTORIES = {
     "the project": "",
     "a tab page": "tcd {0}",
@@ -160,7 +160,7 @@ def test_what_we_open_has_a_name_below_the_directory(editor, tmp_path, directory
     editor.command(DIRECTORIES[directory].format(path.parent.parent) or "echo")
     key = editor.chat()
     if "elsewhere" in directory:
-        editor.lua("require('acp_nvim.sessions').get(...).cwd = '/'", key)
+        editor.lua("require('acp_nvim.host.sessions').get(...).cwd = '/'", key)
     editor.command("wincmd p")
     way(editor, str(path))
     editor.wait_until(lambda: editor.lua(SHOWN, str(path)), what="the file in a window")

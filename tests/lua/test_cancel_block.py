@@ -13,7 +13,7 @@ def chat(editor):
     """A chat with a message, and a tool call that shows a command below its title; the focus is in it."""
     key = editor.chat()
     editor.focus(editor.session(key, "bufnr"))
-    editor.lua("require('acp_nvim.sessions').get(...).host = 1", key)
+    editor.lua("require('acp_nvim.host.sessions').get(...).host = 1", key)
     shown = terminal(number=3, command="make", output="one\ntwo")
     editor.apply(append(key, 1, "hello\n"), call(key, 2, "in_progress", title="Build", content=[shown]))
     return key
@@ -69,7 +69,7 @@ def test_the_answer_is_a_message(editor, chat, answer, said):
 
 
 def test_blocks_of_an_earlier_host_are_not_named(editor, chat):
-    editor.lua("require('acp_nvim.chat.transcript').forget_blocks(require('acp_nvim.sessions').get(...))", chat)
+    editor.lua("require('acp_nvim.transcript').forget_blocks(require('acp_nvim.host.sessions').get(...))", chat)
     at(editor, chat, "Build")
     editor.keys("gc")
     assert [one["block"] for one in editor.sent("cancel_block")] == [0]

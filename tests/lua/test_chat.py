@@ -195,7 +195,7 @@ def test_types_of_events_that_nobody_knows_are_logged_once(editor):
         unknown = {"type": "hologram", "session": key, "block": 1}, {"type": "hologram"}
         editor.apply_unchecked(*unknown, append(key, 1, "a"))
     editor.apply_unchecked(*[{"type": f"word {n}"} for n in range(100)], {"session": key})
-    log = editor.lua('return vim.fn.readfile(require("acp_nvim.log").path())')
+    log = editor.lua('return vim.fn.readfile(require("acp_nvim.kernel.log").path())')
     assert sum("hologram" in line for line in log) == 1
     assert len(log) < 50
     assert editor.lines(key)[1:] == ["aaa"]

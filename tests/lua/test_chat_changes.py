@@ -6,7 +6,7 @@ from tests.lua.test_chat import append, call
 
 LISTEN = """
 _G.heard = {}
-local transcript = require("acp_nvim.chat.transcript")
+local transcript = require("acp_nvim.transcript")
 transcript.on_changes(function(session, blocks)
   for block in pairs(blocks) do
     local first, last = transcript.rows(session, block)
@@ -16,9 +16,9 @@ end)
 """
 BETWEEN = """
 local key, first, last = ...
-local session = require("acp_nvim.sessions").get(key)
+local session = require("acp_nvim.host.sessions").get(key)
 local found = {}
-for block, from, to in require("acp_nvim.chat.transcript").blocks_in(session, first, last) do
+for block, from, to in require("acp_nvim.transcript").blocks_in(session, first, last) do
   table.insert(found, { block.id, from, to })
 end
 return found

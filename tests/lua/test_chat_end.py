@@ -99,7 +99,7 @@ def test_closed_folds_at_the_end_fill_the_window(screen, resized):
         lambda: editor.lua("return vim.fn.foldclosed('$')") > 0, what=lambda: "\n".join(chat_rows(editor))
     )
     editor.command(resized)
-    editor.lua("require('acp_nvim.chat.transcript.following').show_end(vim.fn.win_getid())")
+    editor.lua("require('acp_nvim.transcript.following').show_end(vim.fn.win_getid())")
     editor.wait_until(
         lambda: editor.find("end 1") and editor.lua(STATE, 1)[:2] == [True, True], what=editor.screen_text
     )

@@ -16,7 +16,7 @@ from tests.support.examples import examples
 COMMAND = "wc -l greeting.py"
 TEXT = {"type": "text", "text": "Count the lines"}
 DRAWN = """
-local key, bufnr = ..., require("acp_nvim.sessions").get(...).bufnr
+local key, bufnr = ..., require("acp_nvim.host.sessions").get(...).bufnr
 local hidden, drawn = {}, {}
 for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(bufnr, -1, 0, -1, { details = true })) do
   for row = mark[2], mark[4].conceal_lines and mark[4].end_row or -1 do hidden[row] = true end

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.lua.test_winbar import status
 
-SENT = "local s = require('acp_nvim.sessions').get(...) require('acp_nvim.prompt.buffer').send(s)"
+SENT = "local s = require('acp_nvim.host.sessions').get(...) require('acp_nvim.prompt.buffer').send(s)"
 
 
 @pytest.fixture
@@ -80,7 +80,7 @@ def test_a_session_in_a_worktree_belongs_to_its_project(editor, other):
 
 NEAR = """
 local places, place = ...
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 for _, one in ipairs(sessions.all()) do sessions.remove(one) end
 for key, cwd in ipairs(places) do sessions.add(key, "demo", cwd) end
 local found = sessions.usable("demo", place)
@@ -200,7 +200,7 @@ def test_what_completion_has_offered_is_reported_when_it_is_gone(editor):
     (editor.project / "Procfile").write_text("x\n")
     key = editor.chat()
     assert send(editor, key, "see @Procfila") == []
-    editor.lua("require('acp_nvim.sessions').get(...).offered = { ['@Procfile'] = true }", key)
+    editor.lua("require('acp_nvim.host.sessions').get(...).offered = { ['@Procfile'] = true }", key)
     (editor.project / "Procfile").unlink()
     assert send(editor, key, "see @Procfile") == []
     assert "@Procfile: sent as plain text" in editor.message()

@@ -24,7 +24,7 @@ vim.api.nvim_create_autocmd("VimLeavePre", {
 })
 """
 DIRECT = """
-local dialog, way = require("acp_nvim.dialog"), ...
+local dialog, way = require("acp_nvim.kernel.dialog"), ...
 vim.api.nvim_create_autocmd("VimLeavePre", {
   callback = function()
     vim.schedule(function()
@@ -97,7 +97,7 @@ def actions(editor: LuaEditor) -> Answer:
 
 def worktree(editor: LuaEditor) -> Answer:
     key = editor.chat()
-    editor.lua("require('acp_nvim.sessions.closing').close(require('acp_nvim.sessions').get(...))", key)
+    editor.lua("require('acp_nvim.sessions.closing').close(require('acp_nvim.host.sessions').get(...))", key)
     editor.apply(answer_to(editor, "session_close", {"type": "session_done"}))
     return answer_to(editor, "worktree_look", WORKTREE)
 
@@ -113,7 +113,7 @@ def checkpoints(editor: LuaEditor) -> Answer:
 
 
 def restore(editor: LuaEditor) -> Answer:
-    editor.lua("require('acp_nvim.review.restore').to('c', ..., 'the turn')", str(editor.project))
+    editor.lua("require('acp_nvim.review.files.restore').to('c', ..., 'the turn')", str(editor.project))
     return {"type": "restore_plan", "id": "c", "files": [CHANGED], "patch": "", "left": []}
 
 
@@ -175,7 +175,7 @@ def test_a_dialog_that_fails_is_answered_with_nothing(editor: LuaEditor) -> None
     local problem = ...
     vim.ui.select = function() error(problem, 0) end
     local answers = {}
-    local ok, raised = pcall(require("acp_nvim.dialog").select, { "a" }, { prompt = "" }, function(item)
+    local ok, raised = pcall(require("acp_nvim.kernel.dialog").select, { "a" }, { prompt = "" }, function(item)
       table.insert(answers, item == nil)
     end)
     return { ok, raised or "", answers }

@@ -81,7 +81,7 @@ def offered(editor, address, shown="", choice=0):
     editor.lua(
         """local address, shown, choice = ...
         _G.opened, _G.asked, _G.choice = {}, {}, choice
-        require("acp_nvim.external").open(address, shown)""",
+        require("acp_nvim.kernel.external").open(address, shown)""",
         address,
         shown,
         choice,
@@ -139,7 +139,7 @@ def test_links_in_the_chat_and_of_tool_calls(asking):
         f"file://evil.example{project}/a.py",
         f"FILE:{project}/a.py",
     ]
-    asking.lua("require('acp_nvim.sessions').get((...)).cwd = select(2, ...)", key, str(project))
+    asking.lua("require('acp_nvim.host.sessions').get((...)).cwd = select(2, ...)", key, str(project))
     asking.apply({**append(1, 1, "\n".join(lines)), "session": key})
     chat = asking.api("get_current_win")
 
@@ -171,7 +171,7 @@ def test_any_line_and_column_is_a_place_in_the_file(asking):
     project = asking.project
     (project / "a.py").write_text("one\ntwo\n")
     key = asking.chat()
-    asking.lua("require('acp_nvim.sessions').get((...)).cwd = select(2, ...)", key, str(project))
+    asking.lua("require('acp_nvim.host.sessions').get((...)).cwd = select(2, ...)", key, str(project))
     chat = asking.focus(asking.session(key, "bufnr"))
     places = {
         "a.py:1:99999999999": [1, 3],
@@ -191,7 +191,7 @@ def test_any_line_and_column_is_a_place_in_the_file(asking):
             asking.keys("<CR>")
             assert asking.lua("return { vim.fn.line('.'), vim.fn.col('.') }") == place
             assert asking.lua("return vim.v.errmsg") == ""
-    odd = """local within = require("acp_nvim.position").within
+    odd = """local within = require("acp_nvim.kernel.position").within
     return { within(0 / 0, 5), within(math.huge, 5), within(-math.huge, 5), within(2.9, 5), within("x", 5),
       within(nil, 5), within({}, 5), within("1e400", 5), within(vim.NIL, 5), within(-3, 5) }"""
     assert asking.lua(odd) == [1, 5, 1, 2, 1, 1, 1, 5, 1, 1]

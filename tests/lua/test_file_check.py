@@ -29,7 +29,7 @@ M.ways = {
   tab = function(file) switch.open(file, true) end,
   follow = function(file, win) require("acp_nvim.follow.jump").show(win, file, 1) end,
   code = function(file, win) require("acp_nvim.windows.open").show(file, win) end,
-  leave = function(file, win) require("acp_nvim.hunks.shadow").leave(api.nvim_win_get_buf(win), file, false) end,
+  leave = function(file, win) require("acp_nvim.windows.shadow").leave(api.nvim_win_get_buf(win), file, false) end,
   compare = function(file) file_check.compare(file) end,
   compare_shown = function(file, win)
     file_check.without({ file }, function() api.nvim_win_set_buf(win, file) end)

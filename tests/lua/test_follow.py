@@ -289,7 +289,7 @@ def test_what_fails_is_logged_and_the_next_place_is_shown(editor, code):
     tell(editor, location(editor, line=50))
     tell(editor, location(editor, line=60))
     assert shown(editor, code) == ("code.txt", 60)
-    assert "no way" in editor.lua("return table.concat(vim.fn.readfile(require('acp_nvim.log').path()), '\\n')")
+    assert "no way" in editor.lua("return table.concat(vim.fn.readfile(require('acp_nvim.kernel.log').path()), '\\n')")
     assert editor.messages() == []
 
 

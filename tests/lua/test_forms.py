@@ -277,7 +277,7 @@ def test_the_end_of_a_session_ends_its_questions_and_those_of_no_other(editor, k
     fill(editor, "precious<CR>")
     if not has_focus:
         editor.focus(editor.session(other, "bufnr"))
-    editor.lua("require('acp_nvim.host.client').forget(require('acp_nvim.sessions').get(...))", key)
+    editor.lua("require('acp_nvim.sessions.client').forget(require('acp_nvim.host.sessions').get(...))", key)
     assert [one["id"] for one in editor.lua("return require('acp_nvim').forms()")] == [1]
     (ended,) = editor.events("AcpElicitationDone")
     assert ended == {"session": key, "id": 2, "action": "cancel", "why": "cancelled"}

@@ -86,8 +86,8 @@ def test_choices_of_options_and_what_is_said(recording):
     assert_visible(*recording.lua("return _G.shown"))
     words = recording.lua("return vim.fn.getcompletion('AcpConfig ', 'cmdline')")
     assert words == ["mode"]
-    recording.lua("require('acp_nvim.message').info(...)", ODD)
-    recording.lua("require('acp_nvim.message').news(...)", ODD)
+    recording.lua("require('acp_nvim.kernel.message').info(...)", ODD)
+    recording.lua("require('acp_nvim.kernel.message').news(...)", ODD)
     recording.wait_until(lambda: len(recording.messages()) >= 2, what="the messages")
     assert_visible(*recording.messages()[-2:])
 
@@ -102,8 +102,8 @@ def test_windows_lines_and_menus(recording):
     with case("the winbar"):
         assert_visible(recording.lua(SHOWN, key, 400)[0])
     with case("the status line"):
-        recording.lua("local s = require('acp_nvim.sessions').get(...) s.status.state = 'background'", key)
-        words = "return require('acp_nvim.statusline').text(require('acp_nvim.sessions').get(...))"
+        recording.lua("local s = require('acp_nvim.host.sessions').get(...) s.status.state = 'background'", key)
+        words = "return require('acp_nvim.statusline').text(require('acp_nvim.host.sessions').get(...))"
         assert_visible(recording.lua(words, key))
     with case("plans"):
         recording.apply({"type": "turn_start", "session": key},
@@ -117,7 +117,7 @@ def test_windows_lines_and_menus(recording):
         recording.wait_until("#_G.shown > 0", what="the question")
         assert_visible(*recording.lua("return _G.shown"), *recording.lua(FLOATS))
     with case("the name of a subagent"):
-        name = "return require('acp_nvim.sessions').name({ parent = 1, agent = 'demo', status = { title = ... } })"
+        name = "return require('acp_nvim.host.sessions').name({ parent = 1, agent = 'demo', status = { title = ... } })"
         assert_visible(recording.lua(name, ODD))
 
 

@@ -9,9 +9,9 @@ import pytest
 
 LUA = Path(__file__).resolve().parents[2] / "lua" / "acp_nvim"
 LINK = "return vim.api.nvim_get_hl(0, { name = ... }).link"
-DEFINE = "require('acp_nvim.highlights').define()"
-LINKS = "return vim.tbl_keys(require('acp_nvim.highlights').links)"
-TINTS = "return vim.tbl_keys(require('acp_nvim.highlights.tints').tints)"
+DEFINE = "require('acp_nvim.kernel.highlights').define()"
+LINKS = "return vim.tbl_keys(require('acp_nvim.kernel.highlights').links)"
+TINTS = "return vim.tbl_keys(require('acp_nvim.kernel.highlights.tints').tints)"
 READABLE = 4.5
 """The contrast that text needs (WCAG 2.2, 1.4.3)."""
 VISIBLE = 3.0
@@ -109,7 +109,7 @@ def test_what_the_user_has_set_stays(editor):
 def test_they_are_set_once(editor):
     count = """local set, calls = vim.api.nvim_set_hl, 0
     vim.api.nvim_set_hl = function(...) calls = calls + 1; return set(...) end
-    for _ = 1, 3 do require('acp_nvim.highlights').define() end
+    for _ = 1, 3 do require('acp_nvim.kernel.highlights').define() end
     vim.api.nvim_set_hl = set
     return calls"""
     assert editor.lua(count) == len(editor.lua(LINKS)) + len(editor.lua(TINTS))
@@ -120,7 +120,7 @@ def test_all_text_is_readable_wherever_it_is_shown(coloured):
     assert set(groups) > set(SIGNS)
     on_cursor_line = {
         name
-        for file in ("review/list.lua", "review/entry.lua")  # whose window has 'cursorline'
+        for file in ("review/files/list.lua", "render/file_changes.lua")  # whose window has 'cursorline'
         for name in re.findall(r'"(Acp\w+)"', (LUA / file).read_text())
     }
     faint = {}

@@ -57,7 +57,7 @@ def test_last_words_are_shown(started):
     editor = started("""echo one >&2; echo "it hurts" >&2; exit 3""")
     say(editor)
     assert "it hurts" in editor.chat_text()
-    assert "it hurts" in Path(editor.lua('return require("acp_nvim.log").path()')).read_text()
+    assert "it hurts" in Path(editor.lua('return require("acp_nvim.kernel.log").path()')).read_text()
 
 
 def test_no_python_at_all(tmp_path):
@@ -72,10 +72,10 @@ def test_no_python_at_all(tmp_path):
 
 def test_one_that_ends_where_nothing_else_is_loaded_is_told(started):
     editor = started("exit 3")
-    editor.lua("require('acp_nvim.host.early').start = function() end")
+    editor.lua("require('acp_nvim.early').start = function() end")
     editor.lua("require('acp_nvim.host').send('permission_rules', { cwd = '/' })")
     [error] = editor.wait_until(lambda: editor.events("AcpError"), what="the event")
-    assert editor.lua("return package.loaded['acp_nvim.sessions'] == nil")
+    assert editor.lua("return package.loaded['acp_nvim.host.sessions'] == nil")
     assert editor.messages() == ["acp_nvim: " + error["text"]]
     assert error["code"] == 3
 

@@ -20,7 +20,7 @@ end
 return vim.tbl_keys(found)
 """
 LISTED = """
-require("acp_nvim.chat.help").show(...)
+require("acp_nvim.keys.help").show(...)
 local found = {}
 for _, line in ipairs(vim.api.nvim_buf_get_lines(0, 0, -1, true)) do
   for _, key in ipairs(vim.split(line:match("^ (.-)  "), " ")) do

@@ -130,7 +130,7 @@ def test_spellings_of_a_uri_of_a_file(tools: DirectTools) -> None:
 
 
 COUNT_PATHS = """
-local uri = require("acp_nvim.language_servers.uri")
+local uri = require("acp_nvim.problems.uri")
 local path = uri.path
 _G.looked = 0
 uri.path = function(...) _G.looked = _G.looked + 1 return path(...) end
@@ -206,7 +206,7 @@ def test_symbols_that_are_deep_or_many(tools: DirectTools) -> None:
     assert lines[-1] == "... only the first 5000 are listed"
     assert max(map(len, lines)) < 600
     tools.nvim.command(f"edit {tools.main}")
-    tools.nvim.lua("require('acp_nvim.prompt.mentions.symbols').list(function(all) _G.offered = #all end)")
+    tools.nvim.lua("require('acp_nvim.mentions.symbols').list(function(all) _G.offered = #all end)")
     assert tools.nvim.wait_until("_G.offered") == 50
 
 
@@ -347,7 +347,7 @@ def test_many_diagnostics(tools: DirectTools) -> None:
     nvim.lua("require('acp_nvim.problems').mark(1)")
     assert nvim.lua("return require('acp_nvim.problems').is_marked(1)") is False
     nvim.lua("vim.cmd.buffer('main.py')")
-    words = nvim.lua("return require('acp_nvim.prompt.mentions.words').diagnostics(..., true).text", str(tools.project))
+    words = nvim.lua("return require('acp_nvim.mentions.words').diagnostics(..., true).text", str(tools.project))
     assert words.splitlines()[-1] == "(and 10000 more diagnostics)"
     assert nvim.lua("return _G.copied") == 16
     nvim.lua(SET, [1])
@@ -367,7 +367,7 @@ vim.fn.getqflist = function(what)
   _G.copied = _G.copied + #(found.items or {})
   return found
 end
-local item = require("acp_nvim.prompt.mentions.words").quickfix(vim.fn.getcwd())
+local item = require("acp_nvim.mentions.words").quickfix(vim.fn.getcwd())
 vim.fn.getqflist = get
 vim.fn.setqflist({}, "f")
 return { item.text, _G.copied }

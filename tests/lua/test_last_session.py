@@ -39,7 +39,7 @@ def offers(editor: Any, *what: str) -> None:
 
 def ready(editor: Any, agent: str = "demo") -> int:
     editor.command("AcpChat")
-    key = int(editor.lua("return require('acp_nvim.sessions').current().key"))
+    key = int(editor.lua("return require('acp_nvim.host.sessions').current().key"))
     editor.apply({"type": "session_ready", "session": key, "session_id": "new", "agent": agent})
     return key
 
@@ -94,7 +94,7 @@ def test_one_key_and_two_commands_continue_it(editor, way, kept, offered, how):
     assert sent.get("session_id") == ("s" if how else None)
     assert sent.get("transcript") == ("t" if kept else None)
     assert [one["session"] for one in editor.sent("session_close")] == [key]  # the empty chat is not left behind
-    assert editor.lua("return require('acp_nvim.sessions').get(...) == nil", key)
+    assert editor.lua("return require('acp_nvim.host.sessions').get(...) == nil", key)
     assert editor.lua("return vim.bo.filetype") == "acp_prompt"
 
 
@@ -138,4 +138,4 @@ def test_what_it_does_not_take_is_said(editor, line, problem):
     [(5, "just now"), (70, "1 minute ago"), (7300, "2 hours ago"), (200000, "2 days ago"), (-50, "just now")],
 )
 def test_times_are_said_in_words(editor, seconds, expected):
-    assert editor.lua("return require('acp_nvim.sessions.question').ago(os.time() - ...)", seconds) == expected
+    assert editor.lua("return require('acp_nvim.host.question').ago(os.time() - ...)", seconds) == expected

@@ -63,7 +63,7 @@ SMALL = {"acp_prompt": 1, "acp_plan": 1, "acp_review": 3}
 """Lines of windows that are small by design."""
 RESET = """
 local api, size, code = vim.api, ...
-local session = require("acp_nvim.sessions").all()[1]
+local session = require("acp_nvim.host.sessions").all()[1]
 vim.o.columns, vim.o.lines = size[1], size[2]
 vim.cmd("silent! tabonly! | silent! only! | set nodiff noscrollbind nocursorbind nowinfixbuf | silent! enew!")
 for _, bufnr in ipairs(api.nvim_list_bufs()) do

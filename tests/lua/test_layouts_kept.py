@@ -144,7 +144,7 @@ def test_a_comparison_keeps_both_halves(editor, key):
         editor.command("AcpReview")
         editor.keys("j<CR>")
     else:
-        editor.lua("vim.api.nvim_win_set_cursor(0, { 20, 0 }) require('acp_nvim.review.open').step(false)")
+        editor.lua("vim.api.nvim_win_set_cursor(0, { 20, 0 }) require('acp_nvim.review.files.open').step(false)")
     assert {win: editor.api("win_get_buf", win) for win in halves} == halves
     assert editor.lua(SHOWN) == "two.py"
     assert not editor.lua("return vim.wo.diff")

@@ -117,7 +117,7 @@ def test_windows_get_their_sizes(next_one):
     key = next_one.chat()
     next_one.keys("i" + "line<CR>" * 4 + "<Esc>")
     next_one.wait_until("vim.api.nvim_win_get_height(0) == 6", what="the prompt to grow")
-    next_one.lua('require("acp_nvim.review.list").open()')
+    next_one.lua('require("acp_nvim.review.files.list").open()')
     assert next_one.lua("return vim.bo.filetype") == "acp_review"
     assert next_one.lua("return vim.api.nvim_win_get_height(0)") == 3
     assert next_one.messages() == []
@@ -129,13 +129,13 @@ def test_keys_that_are_held_down_are_dropped(next_one):
     next_one.chat()
     next_one.lua("""
       vim.cmd.wincmd("p")
-      require("acp_nvim.windows.typed_ahead").run("<CR>", function() vim.cmd.tabnew() end)
+      require("acp_nvim.keys.typed_ahead").run("<CR>", function() vim.cmd.tabnew() end)
     """)
     assert next_one.messages() == []
 
 
 def test_the_log_is_written_where_logs_are(next_one):
-    next_one.lua('vim.g.acp_nvim_channel = nil require("acp_nvim.log").write("words")')
-    path = Path(next_one.lua('return require("acp_nvim.log").path()'))
+    next_one.lua('vim.g.acp_nvim_channel = nil require("acp_nvim.kernel.log").write("words")')
+    path = Path(next_one.lua('return require("acp_nvim.kernel.log").path()'))
     assert path.parent.name == "logs"
     assert "words" in path.read_text()

@@ -5,11 +5,11 @@ from __future__ import annotations
 from tests.lua.test_sessions import host_ends, status
 
 WAITING = """
-local queue = require("acp_nvim.sessions").get(...).queue or {}
+local queue = require("acp_nvim.host.sessions").get(...).queue or {}
 return vim.tbl_map(function(one) return one.text end, queue.prompts or {})
 """
 VIRTUAL = """
-local session, words = require("acp_nvim.sessions").get(...), {}
+local session, words = require("acp_nvim.host.sessions").get(...), {}
 for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(session.bufnr, -1, 0, -1, { details = true })) do
   for _, chunk in ipairs(mark[4].virt_text or {}) do
     table.insert(words, chunk[1])
@@ -78,7 +78,7 @@ def test_what_comes_along_with_what_waits_is_kept_too(editor):
     key = editor.chat()
     items = [{"type": "text", "name": "a note", "text": "of mine"}]
     editor.lua(
-        "require('acp_nvim.prompt.sending').prompt(require('acp_nvim.sessions').get(...), 'two', select(2, ...))",
+        "require('acp_nvim.prompt.sending').prompt(require('acp_nvim.host.sessions').get(...), 'two', select(2, ...))",
         key,
         items,
     )
@@ -154,7 +154,9 @@ def test_a_session_that_sleeps_is_the_one_to_go_on_with(editor):
 def test_what_comes_along_stays_with_a_text_that_was_changed(editor):
     key = editor.chat()
     items = [{"type": "text", "name": "a note", "text": "of mine"}]
-    lua = "require('acp_nvim.prompt.sending')[select(2, ...)](require('acp_nvim.sessions').get(...), select(3, ...))"
+    lua = (
+        "require('acp_nvim.prompt.sending')[select(2, ...)](require('acp_nvim.host.sessions').get(...), select(3, ...))"
+    )
     editor.lua(lua, key, "prompt", "two", items)
     two = {"id": 1, "text": "two", "context_names": ["a note"]}
     editor.apply({"type": "queue", "session": key, "held": False, "prompts": [two]})
@@ -171,9 +173,10 @@ def test_a_chat_that_is_wiped_gets_what_the_host_before_had_told(editor):
     host_ends(editor)
     editor.lua("require('acp_nvim').prompt('four')")
     editor.lua(
-        "local one = require('acp_nvim.sessions').get(...) vim.api.nvim_buf_delete(one.bufnr, { force = true })", key
+        "local one = require('acp_nvim.host.sessions').get(...) vim.api.nvim_buf_delete(one.bufnr, { force = true })",
+        key,
     )
-    editor.lua("require('acp_nvim.host.client').show(require('acp_nvim.sessions').get(...))", key)
+    editor.lua("require('acp_nvim.sessions.client').show(require('acp_nvim.host.sessions').get(...))", key)
     assert editor.sent("redraw")[-1] == {"session": key, "after": True}
     editor.apply(
         {"type": "reset", "session": key, "after": True},

@@ -113,7 +113,7 @@ def check(editor, text):
     lines = [line.encode("utf-8", "surrogateescape") for line in editor.lua(SHOWN, win, str(path))]
     assert lines[1:] == [line.replace(b"\0", b"\n") for line in text.split(b"\n")]
     assert path.read_bytes() == text + b"\n"
-    log = editor.lua('return require("acp_nvim.log").path()')
+    log = editor.lua('return require("acp_nvim.kernel.log").path()')
     assert not Path(log).exists() or "no colours" not in Path(log).read_text(encoding="utf-8")
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.lua.conftest import LuaEditor
 
 CUT = """
-local cut = require("acp_nvim.chat.markdown.cut")
-local text = require("acp_nvim.chat.transcript.line_bound")
+local cut = require("acp_nvim.transcript.markdown.cut")
+local text = require("acp_nvim.transcript.line_bound")
 local made = cut.new()
 for _, piece in ipairs(...) do
   cut.feed(made, text.lines(piece))
@@ -25,7 +25,7 @@ return segments
 """
 FOUND = """
 local lines, inside = ...
-local rows = require("acp_nvim.chat.markdown.structure")(lines, inside ~= vim.NIL and inside or nil)
+local rows = require("acp_nvim.transcript.markdown.structure")(lines, inside ~= vim.NIL and inside or nil)
 local found = {}
 for row = 1, #lines do
   for _, span in ipairs(rows[row] or {}) do
@@ -200,4 +200,4 @@ def test_nothing_breaks_it_and_all_is_within_its_line(shared, lines):
     ],
 )
 def test_which_code_and_tables_are_read_as_they_are(shared, text, is_valid):
-    assert shared.lua('return require("acp_nvim.chat.blocks.characters").is_valid(...)', text) is is_valid
+    assert shared.lua('return require("acp_nvim.render.characters").is_valid(...)', text) is is_valid

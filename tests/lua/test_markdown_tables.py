@@ -60,7 +60,7 @@ return vim.api.nvim_buf_get_extmarks(bufnr, namespace, 0, -1, { details = true }
 """
 LAY_OUT = """
 local lines, width = ...
-local layout = require("acp_nvim.chat.markdown.table_layout")
+local layout = require("acp_nvim.transcript.markdown.table_layout")
 local columns = layout.columns(lines[1], lines[2])
 local made = columns and layout.lay_out(lines, columns, width)
 if not made then return columns or false end
@@ -85,7 +85,7 @@ end
 return table.concat(rows)
 """
 LAID_OUT = """
-local update, index = require("acp_nvim.chat.markdown.tables").update, 1
+local update, index = require("acp_nvim.transcript.markdown.tables").update, 1
 while debug.getupvalue(update, index) ~= "due" do
   index = index + 1
 end
@@ -236,7 +236,7 @@ def test_nothing_is_concealed_when_text_is_replaced_or_shown_as_written(screen):
 
 
 COUNT = """
-local text = require("acp_nvim.chat.markdown.table_text")
+local text = require("acp_nvim.transcript.markdown.table_text")
 local cell = text.cell
 _G.cells = 0
 text.cell = function(...) _G.cells = _G.cells + 1 return cell(...) end
@@ -324,7 +324,7 @@ def test_every_character_of_every_cell_is_shown_within_the_width(shared, table, 
 def test_which_bars_are_borders(shared, line, columns, expected):
     code = """
     local line, columns = ...
-    local cells = require("acp_nvim.chat.markdown.table_rows").cells(line, 1, columns)
+    local cells = require("acp_nvim.transcript.markdown.table_rows").cells(line, 1, columns)
     return vim.tbl_map(function(cell) return vim.trim(line:sub(cell[1], cell[2])) end, cells)
     """
     assert shared.lua(code, line, columns) == expected

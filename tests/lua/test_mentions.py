@@ -13,13 +13,13 @@ from tests.lua.prompt_lsp import git_project
 from tests.support.examples import examples
 from tests.support.language_server import CONNECT
 
-PARSE = 'return require("acp_nvim.prompt.mentions.syntax").parse(...)'
-FORMAT = 'return require("acp_nvim.prompt.mentions.syntax").format(...)'
-TYPED = 'return { require("acp_nvim.prompt.mentions.syntax").typed(...) }'
+PARSE = 'return require("acp_nvim.mentions.syntax").parse(...)'
+FORMAT = 'return require("acp_nvim.mentions.syntax").format(...)'
+TYPED = 'return { require("acp_nvim.mentions.syntax").typed(...) }'
 RESOLVE = """
 local key, text = ...
 _G.resolved = nil
-require("acp_nvim.prompt.mentions").resolve(require("acp_nvim.sessions").get(key), text, function(items, problem)
+require("acp_nvim.mentions").resolve(require("acp_nvim.host.sessions").get(key), text, function(items, problem)
   _G.resolved = { items = items, problem = problem, at_once = _G.resolved == nil and not _G.later }
 end)
 _G.later = nil

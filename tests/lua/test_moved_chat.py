@@ -54,14 +54,14 @@ return vim.iter(vim.api.nvim_list_wins()):find(function(win)
   return vim.bo[vim.api.nvim_win_get_buf(win)].filetype == kind
 end)"""
 STATE = """
-local bufnr = require("acp_nvim.sessions").get(...).bufnr
+local bufnr = require("acp_nvim.host.sessions").get(...).bufnr
 local win = vim.fn.bufwinid(bufnr)
 local last = vim.api.nvim_buf_line_count(bufnr)
 return { vim.api.nvim_win_get_cursor(win)[1] == last, vim.fn.line("w$", win) == last, vim.fn.line("w0", win) }
 """
 
 
-LAST = "return vim.api.nvim_buf_line_count(require('acp_nvim.sessions').get(...).bufnr)"
+LAST = "return vim.api.nvim_buf_line_count(require('acp_nvim.host.sessions').get(...).bufnr)"
 
 
 def say(editor, key, first, count):

@@ -72,7 +72,7 @@ def test_completed_names_are_not_expanded(editor):
     """Keys that complete a name of the project, and use it, or complete what is below it."""
     names = ["`touch MARK`", "a`touch MARK`b", "$(touch MARK)", "`=writefile([],'MARK')`"]
     key = editor.chat()
-    editor.lua("require('acp_nvim.sessions').get(...).host = 1", key)
+    editor.lua("require('acp_nvim.host.sessions').get(...).host = 1", key)
     editor.command("cd " + str(editor.project))
     for name in names:
         with case(name):
@@ -120,7 +120,7 @@ vim.filetype.match = function(args)
   table.insert(seen, args.filename)
   return match(args)
 end
-require("acp_nvim.hunks.shadow").make("acp://x", path)
+require("acp_nvim.windows.shadow").make("acp://x", path)
 require("acp_nvim.names").filetype(path, 0)
 vim.filetype.match = match
 return seen
@@ -144,7 +144,7 @@ vim.filetype.match = function(args)
   seen[#seen + 1] = args.filename
   return match(args)
 end
-local bufnr = require("acp_nvim.windows.file_buffer").load(path, 1000)
+local bufnr = require("acp_nvim.buffers.file_buffer").load(path, 1000)
 vim.filetype.match = match
 return { seen, vim.bo[bufnr].filetype, vim.api.nvim_buf_get_lines(bufnr, 0, -1, true), vim.o.eventignore }
 """

@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 NEWS = """
-local news = require("acp_nvim.message").news
+local news = require("acp_nvim.kernel.message").news
 for _, text in ipairs(...) do
   news(text)
 end
@@ -56,7 +56,7 @@ def test_an_answer_of_several_lines_is_shown_in_full_and_asks_for_no_key(screen,
     editor = screen(columns=columns, rows=20)
     editor.command("messages clear")
     editor.lua('require("acp_nvim.limits").seen_ms = 0')
-    editor.lua(f'local text = ... require("acp_nvim.message").{level}(text)', text)
+    editor.lua(f'local text = ... require("acp_nvim.kernel.message").{level}(text)', text)
     editor.wait_until(lambda: in_full(editor, text), what="the whole text")
     assert editor.api("get_mode") == {"mode": "n", "blocking": False}
     assert "".join(said(editor)) == "acp_nvim: " + text.strip().replace("\n", "")
@@ -69,7 +69,7 @@ def test_an_answer_of_several_lines_is_shown_in_full_and_asks_for_no_key(screen,
 def test_an_answer_stays_for_keys_that_were_typed_before_it(screen):
     editor = screen(columns=80, rows=20)
     editor.lua('require("acp_nvim.limits").seen_ms = 3600000')
-    editor.lua('require("acp_nvim.message").info(...)', LONG)
+    editor.lua('require("acp_nvim.kernel.message").info(...)', LONG)
     editor.wait_for("the first line says")
     editor.type("ihello")
     editor.wait_for("hello")
@@ -78,8 +78,8 @@ def test_an_answer_stays_for_keys_that_were_typed_before_it(screen):
 
 def test_answers_that_nobody_has_read_stay_above_the_next_one(screen):
     editor = screen(columns=80, rows=20)
-    editor.lua('require("acp_nvim.message").info(...)', LONG)
-    editor.lua('require("acp_nvim.message").warn(...)', "second " + LONG)
+    editor.lua('require("acp_nvim.kernel.message").info(...)', LONG)
+    editor.lua('require("acp_nvim.kernel.message").warn(...)', "second " + LONG)
     editor.wait_until(lambda: in_full(editor, LONG + " second " + LONG), what="both texts")
     editor.resize(60, 24)
     editor.wait_until(lambda: in_full(editor, LONG + " second " + LONG), what="both texts, wrapped anew")
@@ -99,7 +99,7 @@ end
 def test_answers_that_come_while_one_is_being_shown_wait_for_it(screen):
     editor = screen(columns=80, rows=20)
     editor.lua(SLOWLY)
-    both = 'local message = require("acp_nvim.message") message.info(...) message.warn("second " .. ...)'
+    both = 'local message = require("acp_nvim.kernel.message") message.info(...) message.warn("second " .. ...)'
     editor.lua(both, LONG)
     editor.wait_until(lambda: in_full(editor, LONG + " second " + LONG), what="both texts")
     assert editor.lua("return vim.o.messagesopt") == editor.lua(
@@ -109,7 +109,7 @@ def test_answers_that_come_while_one_is_being_shown_wait_for_it(screen):
 
 def test_an_answer_larger_than_the_screen_says_where_the_rest_is(screen):
     editor = screen(columns=80, rows=20)
-    editor.lua('require("acp_nvim.message").info(...)', "\n".join(f"line {number}" for number in range(60)))
+    editor.lua('require("acp_nvim.kernel.message").info(...)', "\n".join(f"line {number}" for number in range(60)))
     editor.wait_for("acp_nvim … :messages")
     assert editor.find("line 14")
     assert not editor.find("line 20")
@@ -150,17 +150,17 @@ def test_a_plugin_that_shows_messages_shows_each_once(screen):
     editor = screen(columns=80, rows=20)
     editor.command("messages clear")
     editor.lua(NOTIFIER)
-    editor.lua('require("acp_nvim.message").info(...)', LONG)
+    editor.lua('require("acp_nvim.kernel.message").info(...)', LONG)
     editor.wait_until(lambda: told(editor) == [in_words("acp_nvim: " + LONG)], what="the plugin has it")
-    editor.lua('require("acp_nvim.message").info("the end")')
+    editor.lua('require("acp_nvim.kernel.message").info("the end")')
     editor.wait_until(lambda: len(editor.lua("return _G.told")) == 2, what="the next one")
     assert said(editor) == []
     assert not editor.find("acp_nvim")
 
 
 SAYS = {
-    "news": 'local text = ... require("acp_nvim.message").news(text)',
-    "error": 'local text = ... require("acp_nvim.message").error(text)',
+    "news": 'local text = ... require("acp_nvim.kernel.message").news(text)',
+    "error": 'local text = ... require("acp_nvim.kernel.message").error(text)',
 }
 PATHS = "the command '/no/such/agent' was not found, nor was " + "/a/long/way" * 9 + "; see :checkhealth"
 
@@ -204,7 +204,7 @@ def test_a_function_that_passes_messages_on_gets_them_as_they_are(screen, say):
 def test_a_function_that_passes_messages_on_changes_nothing(screen):
     editor = screen(columns=80, rows=20)
     editor.lua(FILTER)
-    editor.lua('require("acp_nvim.message").info(...)', LONG)
+    editor.lua('require("acp_nvim.kernel.message").info(...)', LONG)
     editor.wait_until(lambda: in_full(editor, LONG), what="the whole text")
 
 

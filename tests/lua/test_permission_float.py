@@ -94,7 +94,7 @@ def test_it_is_there_where_the_chat_is_not(screen):
     assert len(floats(editor)) == 1
     editor.command("tabfirst")
     gone(editor)
-    editor.lua('local w = require("acp_nvim.chat.windows") w.close(require("acp_nvim.sessions").get(1))')
+    editor.lua('local w = require("acp_nvim.chat.windows") w.close(require("acp_nvim.host.sessions").get(1))')
     shown(editor)
     editor.command("AcpChat")
     gone(editor)
@@ -103,7 +103,7 @@ def test_it_is_there_where_the_chat_is_not(screen):
 def test_a_buffer_that_takes_the_place_of_the_chat_brings_it(screen):
     editor = opened(screen)
     apply(editor, asked(1))
-    win = editor.lua('return vim.fn.win_findbuf(require("acp_nvim.sessions").get(1).bufnr)[1]')
+    win = editor.lua('return vim.fn.win_findbuf(require("acp_nvim.host.sessions").get(1).bufnr)[1]')
     other = editor.lua("return vim.api.nvim_create_buf(true, false)")
     editor.lua("local win = ... vim.wo[win].winfixbuf = false vim.api.nvim_win_set_buf(...)", win, other)
     shown(editor)
@@ -113,7 +113,7 @@ def test_it_goes_with_the_agent_and_with_the_host(screen):
     editor = hidden(screen)
     apply(editor, asked(1))
     shown(editor)
-    editor.lua("""local p, s = require("acp_nvim.permission"), require("acp_nvim.sessions")
+    editor.lua("""local p, s = require("acp_nvim.permission"), require("acp_nvim.host.sessions")
       p.forget() p.abandon(s.get(1))""")
     gone(editor)
     apply(editor, asked(1, 2, 7, title="of the next host"))
@@ -280,12 +280,12 @@ def test_nobody_answers_what_has_just_come_into_the_float(screen):
     editor = hidden(screen)
     apply(editor, asked(1, 1, 7), asked(1, 2, 8, title="rm -rf ~"))
     shown(editor)
-    editor.lua('require("acp_nvim.permission.commands").allow()')
+    editor.lua('require("acp_nvim.commands.permission").allow()')
     editor.lua('require("acp_nvim.limits").answer_pause_ms = 3600 * 1000')
     shown(editor, "rm -rf ~")
-    editor.lua('require("acp_nvim.permission.commands").allow()')
+    editor.lua('require("acp_nvim.commands.permission").allow()')
     said(editor, "the float shows another permission now")
-    editor.lua('require("acp_nvim.permission.commands").focus()')
+    editor.lua('require("acp_nvim.commands.permission").focus()')
     editor.type("a1")
     editor.wait_until(lambda: editor.lua("return vim.fn.getchar(1)") == 0, what="all keys")
     assert answers(editor) == [7]
@@ -296,10 +296,10 @@ def test_what_the_float_cannot_show_whole_is_not_allowed_by_one_key(screen):
     apply(editor, asked(1, command="echo\n" * 50 + "rm -rf ~"))
     shown(editor)
     editor.wait_for("more rows")
-    editor.lua('require("acp_nvim.permission.commands").allow()')
+    editor.lua('require("acp_nvim.commands.permission").allow()')
     said(editor, "the float cannot show all of it")
     assert answers(editor) == []
-    editor.lua('require("acp_nvim.permission.commands").reject()')
+    editor.lua('require("acp_nvim.commands.permission").reject()')
     gone(editor)
     assert answers(editor) == [7]
 
@@ -308,7 +308,7 @@ def test_a_way_that_is_not_offered(screen):
     editor = hidden(screen)
     apply(editor, asked(1, options=OPTIONS[1:2]))
     shown(editor)
-    editor.lua('require("acp_nvim.permission.commands").reject()')
+    editor.lua('require("acp_nvim.commands.permission").reject()')
     said(editor, "the agent offers no way to reject it once: :AcpPermissions")
     assert answers(editor) == []
 
@@ -340,7 +340,7 @@ def test_the_float_keeps_the_keys_of_its_user_when_the_request_is_withdrawn(scre
     editor.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'one', 'two' })")
     apply(editor, asked(1))
     shown(editor)
-    editor.lua('require("acp_nvim.permission.commands").focus()')
+    editor.lua('require("acp_nvim.commands.permission").focus()')
     apply(editor, done(1, option_id=None))
     editor.wait_for("This request is over")
     editor.keys("arxdd1")

@@ -7,7 +7,7 @@ import pytest
 from tests.lua.test_chat import call
 from tests.lua.test_permissions import OPTIONS, asked, done
 
-VISIBLE = 'return require("acp_nvim.chat.blocks.characters").text(...)'
+VISIBLE = 'return require("acp_nvim.render.characters").text(...)'
 
 
 @pytest.mark.parametrize(

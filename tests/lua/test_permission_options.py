@@ -12,13 +12,16 @@ from tests.support.examples import examples
 RENDERED = """
 local options, width, has_no_keys = ...
 local request = { id = 7, title = "Edit", kind = "edit", options = options }
-local rendered = require("acp_nvim.chat.blocks.permission").render(request, {
-  letters = require("acp_nvim.chat.answer_keys").letters(request), width = width or nil, has_no_keys = has_no_keys })
+local rendered = require("acp_nvim.permission.request").render(request, {
+  letters = require("acp_nvim.permission.answer_keys").letters(request),
+  width = width or nil,
+  has_no_keys = has_no_keys,
+})
 local lines = vim.list_slice(rendered.lines, 2)
 local widths, shown = vim.tbl_map(vim.api.nvim_strwidth, lines), {}
 for index, place in ipairs(rendered.options) do
   local text = lines[place.row]:sub(place.from + 1, place.to)
-  local at = require("acp_nvim.chat.blocks.options").at(rendered.options, place.row, place.to - 1)
+  local at = require("acp_nvim.permission.options").at(rendered.options, place.row, place.to - 1)
   shown[index] = { place.option_id, text, vim.api.nvim_strwidth(text), place.row, at }
 end
 return { lines, widths, shown }

@@ -19,7 +19,7 @@ PAGE_COUNTS = """local id = require("acp_nvim").permissions()[1].id
 return (require("acp_nvim.permission.visibility").first_missing(id, "reader") or math.huge) > vim.fn.line("w$")"""
 """Whether all lines up to the end of the page have been on the screen for long enough."""
 SEEN_MS = 'require("acp_nvim.limits").seen_ms = ...'
-LINE = 'return { require("acp_nvim.chat.blocks.reveal").line(...) }'
+LINE = 'return { require("acp_nvim.render.reveal").line(...) }'
 MARKS = """local marks = vim.api.nvim_buf_get_extmarks(0, vim.api.nvim_create_namespace("acp_nvim.looks"), 0, -1,
   { details = true })
 return vim.iter(marks):filter(function(mark) return mark[4].virt_text_pos == "inline" end)
@@ -33,7 +33,7 @@ def start(screen, columns=120, rows=40, position="right"):
     editor.lua('require("acp_nvim").setup({ ui = { position = ... } })', position)
     editor.command("AcpChat")
     editor.command("stopinsert")
-    editor.lua('vim.api.nvim_set_current_win(vim.fn.win_findbuf(require("acp_nvim.sessions").get(1).bufnr)[1])')
+    editor.lua('vim.api.nvim_set_current_win(vim.fn.win_findbuf(require("acp_nvim.host.sessions").get(1).bufnr)[1])')
     return editor
 
 
@@ -523,7 +523,7 @@ def test_the_keys_in_the_float_show_the_rest(screen):
     editor.command("tabnew")
     apply(editor, large())
     editor.wait_for("more rows")
-    editor.lua('require("acp_nvim.permission.commands").focus()')
+    editor.lua('require("acp_nvim.commands.permission").focus()')
     editor.wait_for("demo asks")
     editor.type("a")
     page_through(editor)

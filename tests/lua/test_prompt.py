@@ -91,10 +91,10 @@ def test_every_action_of_the_prompt_has_a_map(editor, key):
     assert editor.prompt_lines(key) == ["one"]
     editor.keys("<Esc><F3>")
     assert editor.prompt_lines(key) == ["draft"]
-    editor.lua("require('acp_nvim.sessions').current().context = { { name = 'a', uri = 'file:///a' } }")
+    editor.lua("require('acp_nvim.host.sessions').current().context = { { name = 'a', uri = 'file:///a' } }")
     editor.command("nmap <F5> <Plug>(AcpDropContext)")
     editor.keys("<F5>")
-    assert editor.lua("return #require('acp_nvim.sessions').current().context") == 0
+    assert editor.lua("return #require('acp_nvim.host.sessions').current().context") == 0
     editor.command("nmap <F6> <Plug>(AcpSteer)")
     editor.keys("<F6>")
     assert editor.sent("steer") == [{"session": key, "id": editor.sent("prompt")[-1]["id"]}]
@@ -197,7 +197,7 @@ def test_the_placeholder_names_help_that_exists_when_no_key_does(editor):
 
 
 def test_what_is_typed_while_it_is_sent_stays(editor, key):
-    editor.lua("require('acp_nvim.prompt.mentions').resolve = function(_, _, done) _G.done = done end")
+    editor.lua("require('acp_nvim.mentions').resolve = function(_, _, done) _G.done = done end")
     editor.keys("ione<C-s><CR>two")
     assert editor.prompt_lines(key) == ["one", "two"]
     editor.lua("_G.done({})")

@@ -250,7 +250,9 @@ def test_an_answer_for_an_older_text_does_not_take_the_change_away(editor, key):
     editor.keys("ggjA, better<Esc>")
     editor.command("write")
     [sent] = editor.sent("queue_set")
-    outbox = f"return vim.tbl_map(function(one) return one.text end, require('acp_nvim.sessions').get({key}).outbox)"
+    outbox = (
+        f"return vim.tbl_map(function(one) return one.text end, require('acp_nvim.host.sessions').get({key}).outbox)"
+    )
     editor.apply({"type": "prompts_taken", "session": key, "ids": [1], "revisions": [0]})
     assert editor.lua(outbox) == ["one, better"]
     editor.apply({"type": "prompts_taken", "session": key, "ids": [1], "revisions": [sent["revision"]]})

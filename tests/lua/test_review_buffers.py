@@ -22,7 +22,7 @@ def hunk_at(file, row):
 
 
 def after(file, row, backwards=False):
-    found = file.editor.lua("return require('acp_nvim.review.view'):next(...)", file.bufnr, row, backwards)
+    found = file.editor.lua("return require('acp_nvim.review.files.view'):next(...)", file.bufnr, row, backwards)
     return found and found["mark"]["hunk"]["id"]
 
 
@@ -131,7 +131,7 @@ def test_all_is_away_with_the_host(file):
 def jump(file, count="", backwards=False):
     keys = "Z[" if backwards else "Z]"  # of the user's
     file.editor.command(
-        f"nnoremap {keys} <Cmd>lua require('acp_nvim.review.open').step({'true' if backwards else 'false'})<CR>"
+        f"nnoremap {keys} <Cmd>lua require('acp_nvim.review.files.open').step({'true' if backwards else 'false'})<CR>"
     )
     file.editor.keys(f"{count}{keys}")
     return line(file)

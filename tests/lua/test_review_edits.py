@@ -21,7 +21,7 @@ def file(editor):
 
 
 def flush(file):
-    file.editor.lua("require('acp_nvim.review.edits').flush(...)", file.bufnr)
+    file.editor.lua("require('acp_nvim.buffers.edits').flush(...)", file.bufnr)
 
 
 def lines_of(edit, lines):
@@ -102,7 +102,7 @@ def test_what_comes_from_the_disk_is_not_the_users(file):
 
 def test_rows_in_lines_that_were_replaced(file):
     file.editor.lua("vim.api.nvim_buf_set_lines(0, 1, 4, true, { 'x', 'y' })")
-    rows = "return vim.tbl_map(require('acp_nvim.review.edits').rows_since(...), vim.fn.range(6))"
+    rows = "return vim.tbl_map(require('acp_nvim.buffers.edits').rows_since(...), vim.fn.range(6))"
     state = file.editor.lua(STATE, str(file.path))
     flush(file)
     (edit,) = file.edited()
@@ -239,7 +239,7 @@ def test_rows_of_an_earlier_state_are_found_again(file, seed):
     for turn in range(5):
         file.editor.lua(EDIT, seed * 100 + turn, 2, False)
         flush(file)
-    rows = "local now = require('acp_nvim.review.edits').rows_since(...) return vim.tbl_map(now, vim.fn.range(200))"
+    rows = "local now = require('acp_nvim.buffers.edits').rows_since(...) return vim.tbl_map(now, vim.fn.range(200))"
     now = file.editor.lua(rows, file.bufnr, state)
     lines = file.editor.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")
     left = {line: row for row, line in enumerate(lines) if line.startswith("line ")}

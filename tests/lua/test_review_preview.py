@@ -83,14 +83,14 @@ class Asked:
 
     def chat_lines(self):
         """The text of the chat."""
-        bufnr = self.editor.lua("return require('acp_nvim.sessions').get(...).bufnr", self.key)
+        bufnr = self.editor.lua("return require('acp_nvim.host.sessions').get(...).bufnr", self.key)
         return self.editor.api("buf_get_lines", bufnr, 0, -1, True)
 
     def to_chat(self):
         """Go there."""
         self.editor.lua(
             """
-            local bufnr = require('acp_nvim.sessions').get(...).bufnr
+            local bufnr = require('acp_nvim.host.sessions').get(...).bufnr
             vim.api.nvim_set_current_win(vim.fn.win_findbuf(bufnr)[1])
             """,
             self.key,
@@ -290,7 +290,7 @@ def test_a_file_that_is_opened_later_is_asked_for(editor):
 def test_a_large_change_is_asked_for_when_somebody_wants_to_see_it(file):
     file.apply({**file.preview(), "hunks": [], "large": True})
     assert (file.sent("preview_open"), file.marks()) == ([], 0), "its file is open, that is all"
-    file.editor.lua('require("acp_nvim.review.preview_view").open(7)')
+    file.editor.lua('require("acp_nvim.review.previews.view").open(7)')
     assert file.sent("preview_open") == [{"path": str(file.path)}]
     file.tell((4, 1, ["fünf"]))
     assert (file.line(), file.marks() > 0) == (5, True)
@@ -613,7 +613,7 @@ def test_news_of_what_is_over_are_passed_over(file):
 
 def test_a_request_that_nobody_waits_for_any_more_has_none(file):
     file.tell((1, 1, ["zwei"]))
-    file.editor.lua("require('acp_nvim.permission').abandon(require('acp_nvim.sessions').get(...))", file.key)
+    file.editor.lua("require('acp_nvim.permission').abandon(require('acp_nvim.host.sessions').get(...))", file.key)
     file.leave()
     assert (file.marks(), file.mapped()) == (0, {})
 

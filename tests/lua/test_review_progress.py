@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.lua.review_files import review, written
 
-BAR = "return require('acp_nvim.chat.winbar').text(require('acp_nvim.sessions').all()[1], 200)"
+BAR = "return require('acp_nvim.chat.winbar').text(require('acp_nvim.host.sessions').all()[1], 200)"
 ECHO = """
 _G.said = {}
 vim.api.nvim_echo = function(chunks, is_kept)
@@ -65,6 +65,6 @@ def test_the_same_is_not_asked_for_twice(editor):
     assert len(editor.sent("review")) == 1
     assert "still being done" in editor.message()
     editor.apply({"type": "judged", "action": "reject", "files": [str(path)], "left": [], "undo_id": "u"})
-    editor.wait_until("not require('acp_nvim.review.actions').is_judging()", what="the result")
+    editor.wait_until("not require('acp_nvim.review.files.actions').is_judging()", what="the result")
     editor.command("AcpReview rejectall")
     assert len(editor.sent("review")) == 2

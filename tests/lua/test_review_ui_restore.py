@@ -195,7 +195,7 @@ def test_an_agent_at_work_is_named(editor):
     editor.apply({"type": "status", "session": key, "status": status})
     other = editor.project / "other"
     other.mkdir()
-    elsewhere = editor.lua('return require("acp_nvim.sessions").new("far", ...).key', str(other))
+    elsewhere = editor.lua('return require("acp_nvim.host.sessions").new("far", ...).key', str(other))
     editor.apply({"type": "status", "session": elsewhere, "status": {**status, "agent": "far"}})
     answers(editor, 1)
     editor.command("AcpRestore")

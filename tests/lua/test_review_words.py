@@ -6,7 +6,9 @@ import pytest
 
 
 def words(editor, old, new):
-    found = editor.lua("local w = require('acp_nvim.hunks.words').of(...) return w and { w.old, w.new }", old, new)
+    found = editor.lua(
+        "local w = require('acp_nvim.review.hunks.words').of(...) return w and { w.old, w.new }", old, new
+    )
     if found is None:
         return None
     return tuple(
@@ -38,7 +40,9 @@ def test_nothing_to_compare_or_too_much(editor, old, new):
 
 def test_characters_of_several_bytes_are_whole(editor):
     old, new = "größe straße ende", "größe gasse ende"
-    found = editor.lua("local w = require('acp_nvim.hunks.words').of(...) return { w.old[1], w.new[1] }", [old], [new])
+    found = editor.lua(
+        "local w = require('acp_nvim.review.hunks.words').of(...) return { w.old[1], w.new[1] }", [old], [new]
+    )
     words = [
         [line.encode()[start:end].decode() for start, end in spans]
         for line, spans in zip((old, new), found, strict=True)
@@ -47,7 +51,7 @@ def test_characters_of_several_bytes_are_whole(editor):
 
 
 def test_names_of_files_are_as_short_as_they_can_be(editor):
-    home, entry = editor.places.home, 'return require("acp_nvim.review.entry").name(...)'
+    home, entry = editor.places.home, 'return require("acp_nvim.render.file_changes").name(...)'
     for path, name in {"/w/a/b": "a/b", f"{home}/notes/b": "~/notes/b", "/other/b": "/other/b"}.items():
         assert editor.lua(entry, {"path": path}, "/w") == name
     assert editor.lua(entry, {"path": f"{home}/b", "old_path": "/w/a"}, "/w") == "a → ~/b"

@@ -48,7 +48,7 @@ def test_news_on_a_narrow_screen_ask_for_no_key(screen):
 
 def test_the_menu_is_gone_with_the_prompt_that_was_sent(screen):
     editor = opened(screen)
-    editor.lua("require('acp_nvim.sessions').current().commands = { { name = 'slow', description = 'streams' } }")
+    editor.lua("require('acp_nvim.host.sessions').current().commands = { { name = 'slow', description = 'streams' } }")
     editor.type("i/sl")
     editor.wait_until("vim.fn.pumvisible() == 1", what="the menu")
     editor.type("\x13")

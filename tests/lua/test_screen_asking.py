@@ -43,7 +43,7 @@ def begin(screen, columns, rows):
 def chat_rows(editor):
     """The rows of the chat's text, without blank ends."""
     top, left, height, width = editor.lua("""
-      local win = vim.fn.win_findbuf(require("acp_nvim.sessions").get(1).bufnr)[1]
+      local win = vim.fn.win_findbuf(require("acp_nvim.host.sessions").get(1).bufnr)[1]
       local info = vim.fn.getwininfo(win)[1]
       return { info.winrow + info.winbar - 1, info.wincol - 1, info.height, info.width }""")
     return [row[left : left + width].rstrip() for row in editor.rows()[top : top + height]]

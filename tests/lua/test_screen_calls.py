@@ -53,7 +53,7 @@ def unfold(editor):
     """Opens what is folded in the chat: the plans that are pinned below it."""
     editor.lua(
         "local win = vim.fn.bufwinid(...) vim.api.nvim_win_call(win, function() vim.cmd('normal! zR') end)",
-        editor.lua("return require('acp_nvim.sessions').get(1).bufnr"),
+        editor.lua("return require('acp_nvim.host.sessions').get(1).bufnr"),
     )
 
 

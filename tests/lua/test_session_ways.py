@@ -101,11 +101,13 @@ def test_what_the_agent_cannot_do_is_not_offered(editor):
 
 def test_the_chat_of_an_archived_session_is_closed(editor):
     key = editor.chat()
-    editor.lua("local s = require('acp_nvim.sessions').get(...) s.status.state = 'idle' s.status.session_id = 's'", key)
+    editor.lua(
+        "local s = require('acp_nvim.host.sessions').get(...) s.status.state = 'idle' s.status.session_id = 's'", key
+    )
     editor.lua(CHOOSE, "x")
     editor.lua("_G.way = 'archive'")
     editor.lua(
-        """local session = require('acp_nvim.sessions').get(...)
+        """local session = require('acp_nvim.host.sessions').get(...)
         require('acp_nvim.sessions.ways').choose(
           { agent = "demo", cwd = "/p", session_id = "s", session = session, kept = {}, updated = 0 })""",
         key,
@@ -115,7 +117,7 @@ def test_the_chat_of_an_archived_session_is_closed(editor):
     editor.apply({"type": "agents_known", "id": asked["id"], "agents": known})
     [sent] = editor.sent("session_archive")
     assert (sent["session"], sent["archived"]) == (key, True)
-    assert editor.lua("return require('acp_nvim.sessions').get(...) == nil", key)
+    assert editor.lua("return require('acp_nvim.host.sessions').get(...) == nil", key)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +129,7 @@ def test_the_chat_of_an_archived_session_is_closed(editor):
     ],
 )
 def test_the_command_lists_the_archived_ones(editor, words, query, agents, archived):
-    editor.lua("require('acp_nvim.agents').problem = function() end")
+    editor.lua("require('acp_nvim.config.agents').problem = function() end")
     editor.command(f"AcpSessions {words}")
     [sent] = editor.sent("sessions_list")
     assert (sent["query"], sent.get("agents"), sent["archived"]) == (query, agents, archived)

@@ -224,7 +224,7 @@ def test_commands_that_cannot_do_it_say_so(editor, command):
 
 
 def test_log_opens_at_its_end(editor):
-    editor.lua('require("acp_nvim.log").write("one") require("acp_nvim.log").write("two")')
+    editor.lua('require("acp_nvim.kernel.log").write("one") require("acp_nvim.kernel.log").write("two")')
     editor.command("AcpLog")
     assert editor.lua("return { vim.bo.readonly, vim.fn.line('.'), vim.fn.getline('.'):match('two') }") == [
         True,

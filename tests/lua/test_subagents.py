@@ -19,7 +19,7 @@ def test_one_that_is_not_kept_any_more_is_gone_but_for_its_block(editor: Any) ->
     editor.apply({"type": "subagent_forgotten", "session": key, "subagent": VIEW["session"]})
     assert known(editor) == []
     assert any("The reader" in line for line in editor.lines(key))
-    editor.lua('require("acp_nvim.chat.subagents").open(...)', VIEW["session"])
+    editor.lua('require("acp_nvim.events.subagents").open(...)', VIEW["session"])
     assert "the conversation of this subagent was not stored" in editor.message()
     assert editor.sent("redraw") == []
 
@@ -27,7 +27,7 @@ def test_one_that_is_not_kept_any_more_is_gone_but_for_its_block(editor: Any) ->
 def test_its_chat_is_closed(editor: Any) -> None:
     key = editor.chat()
     editor.apply({"type": "subagent", "session": key, "block": 1, "subagent": VIEW})
-    editor.lua('require("acp_nvim.chat.subagents").open(...)', VIEW["session"])
+    editor.lua('require("acp_nvim.events.subagents").open(...)', VIEW["session"])
     assert editor.lua("return vim.fn.tabpagenr('$')") == 2
     editor.apply({"type": "subagent_forgotten", "session": key, "subagent": VIEW["session"]})
     assert editor.lua("return vim.fn.tabpagenr('$')") == 1

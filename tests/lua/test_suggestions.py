@@ -25,7 +25,7 @@ def status(editor, key, state):
 def ghost(editor, key):
     """What stands in the empty prompt without being text."""
     code = """
-        local bufnr = require("acp_nvim.sessions").get(...).prompt_bufnr
+        local bufnr = require("acp_nvim.host.sessions").get(...).prompt_bufnr
         local space = vim.api.nvim_get_namespaces()["acp_nvim.placeholder"]
         local words = ""
         for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(bufnr, space, 0, -1, { details = true })) do

@@ -26,7 +26,7 @@ class Chat:
         editor.lua(OPENED)
         self.key = editor.chat()
         self.win = editor.focus(editor.session(self.key, "bufnr"))
-        editor.lua("require('acp_nvim.sessions').get(...).host = 1", self.key)
+        editor.lua("require('acp_nvim.host.sessions').get(...).host = 1", self.key)
 
     def apply(self, *events):
         self.editor.apply(*[{**one, "session": self.key} for one in events])

@@ -128,13 +128,15 @@ def test_a_session_that_is_closed_and_a_host_that_dies_end_it(editor):
     for key in (first, second):
         editor.apply(begins(key), status(key, "running"))
     told(editor, "status")
-    editor.lua("local c = require('acp_nvim.host.client') c.forget(require('acp_nvim.sessions').get(...))", first)
+    editor.lua(
+        "local c = require('acp_nvim.sessions.client') c.forget(require('acp_nvim.host.sessions').get(...))", first
+    )
     assert told(editor, "id", "status") == [
         (f"acp_nvim.turn.{first}", "cancel"),
         (f"acp_nvim.turn.{second}", "running"),  # the terminal has one bar for all
     ]
-    editor.lua("require('acp_nvim.sessions').get(...).host = 1", second)
-    editor.lua("require('acp_nvim.host.exit').fail_sessions('it ended', 1, {})")
+    editor.lua("require('acp_nvim.host.sessions').get(...).host = 1", second)
+    editor.lua("require('acp_nvim.sessions.ended').fail_sessions('it ended', 1, {})")
     assert told(editor, "id", "status") == [(f"acp_nvim.turn.{second}", "failed")]
     assert is_busy(editor, second) == busy(editor, 0)
 
@@ -157,7 +159,7 @@ def test_a_chat_that_is_made_again_is_busy(editor):
 
 def test_the_work_of_a_subagent_is_its_parents(editor):
     key = editor.chat()
-    editor.lua("local s = require('acp_nvim.sessions') s.add_child(1000001, s.get(...))", key)
+    editor.lua("local s = require('acp_nvim.host.sessions') s.add_child(1000001, s.get(...))", key)
     editor.apply(begins(1000001), status(1000001, "running"), ends(1000001))
     assert told(editor, "status") == []
 
@@ -202,7 +204,7 @@ def test_long_work_on_files_is_told(editor):
         (f"acp_nvim.review.{key}", words, 100, "success"),
     ]
     editor.apply(work)
-    editor.lua("require('acp_nvim.review.progress').reset()")
+    editor.lua("require('acp_nvim.progress.review').reset()")
     assert told(editor, "status") == [("running",), ("failed",)]
 
 

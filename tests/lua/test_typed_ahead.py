@@ -6,7 +6,7 @@ AHEAD = """
 vim.api.nvim_buf_set_lines(0, 0, -1, true, { "text" })
 local text = vim.api.nvim_get_current_win()
 vim.cmd("new | setlocal buftype=nofile")
-require("acp_nvim.windows.typed_ahead").run("<CR>", function() vim.api.nvim_set_current_win(text) end)
+require("acp_nvim.keys.typed_ahead").run("<CR>", function() vim.api.nvim_set_current_win(text) end)
 vim.cmd("normal! zz") -- as an event does that folds or scrolls
 """
 

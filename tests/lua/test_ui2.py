@@ -15,7 +15,7 @@ return is_there
 
 def say(editor, kind, *texts):
     for text in texts:
-        editor.lua("local kind, text = ... require('acp_nvim.message')[kind](text)", kind, text)
+        editor.lua("local kind, text = ... require('acp_nvim.kernel.message')[kind](text)", kind, text)
 
 
 @pytest.mark.parametrize("target", ["cmd", "msg"])

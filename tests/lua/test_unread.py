@@ -106,7 +106,7 @@ def test_a_permission_that_nobody_sees_is_told(editor, hidden):
 
 def silent(editor):
     """No message has come, although one that was said later has."""
-    editor.lua('require("acp_nvim.message").info("the last")')
+    editor.lua('require("acp_nvim.kernel.message").info("the last")')
     editor.wait_until(lambda: "acp_nvim: the last" in editor.messages(), what="the last message")
     return editor.messages() == ["acp_nvim: the last"]
 

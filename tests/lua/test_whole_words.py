@@ -7,7 +7,7 @@ import pytest
 from tests.lua.conftest import RECORD
 from tests.lua.test_chat import call
 
-FIT = 'return require("acp_nvim.chat.blocks.tail").wrapped(...)'
+FIT = 'return require("acp_nvim.render.tail").wrapped(...)'
 ROWS = """vim.cmd.redraw()
 local info, rows = vim.fn.getwininfo(...)[1], {}
 for row = info.winrow, info.winrow + info.height do

@@ -25,7 +25,7 @@ FULL = {
     "review": {"files": 3, "added": 1, "removed": 0},
 }
 SHOWN = """local key, width = ...
-local text = require("acp_nvim.chat.winbar").text(require("acp_nvim.sessions").get(key), width)
+local text = require("acp_nvim.chat.winbar").text(require("acp_nvim.host.sessions").get(key), width)
 local drawn = vim.api.nvim_eval_statusline(text, { maxwidth = 500 })
 return { drawn.str, drawn.width }"""
 STEPS = [{"content": word, "status": "completed", "priority": "low"} for word in "ab"]

@@ -29,7 +29,7 @@ WAYS = [
 
 def restart(editor: LuaEditor) -> None:
     """Only a window with a file is left, then the chat is opened."""
-    editor.lua('require("acp_nvim.chat.windows").close(require("acp_nvim.sessions").get(...))', editor.key)
+    editor.lua('require("acp_nvim.chat.windows").close(require("acp_nvim.host.sessions").get(...))', editor.key)
     editor.command("silent! tabonly! | silent! only! | edit! one.txt | AcpChat")
 
 

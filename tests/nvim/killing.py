@@ -106,7 +106,7 @@ require("acp_nvim.host").ensure()
 
 BEGIN = """
 local agent, draft, prompts = ...
-local client = require("acp_nvim.host.client")
+local client = require("acp_nvim.sessions.client")
 local session = client.session(agent, true)
 vim.api.nvim_buf_set_lines(session.prompt_bufnr, 0, -1, true, { draft })
 for _, text in ipairs(prompts) do
@@ -116,7 +116,7 @@ return session.key
 """
 
 LOOK = """
-local session = require("acp_nvim.sessions").get(...)
+local session = require("acp_nvim.host.sessions").get(...)
 local open = 0
 for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(session.bufnr, -1, 0, -1, { details = true })) do
   for _, chunk in ipairs(mark[4].virt_text or {}) do
@@ -137,9 +137,9 @@ return {
 
 
 WIPE = """
-local session = require("acp_nvim.sessions").get(...)
+local session = require("acp_nvim.host.sessions").get(...)
 vim.api.nvim_buf_delete(session.bufnr, { force = true })
-require("acp_nvim.host.client").show(session)
+require("acp_nvim.sessions.client").show(session)
 """
 
 
@@ -186,11 +186,11 @@ class Stage:
         dead = self.look(key)
         knew = bool(self.scripts[index].received("session/prompt"))
         self._check_dead(self.scripts[index], dead, before, victim)
-        self.nvim.lua("require('acp_nvim.host.client').prompt('last', { session_id = ... })", key)
+        self.nvim.lua("require('acp_nvim.sessions.client').prompt('last', { session_id = ... })", key)
         self.nvim.wait_until(lambda: self._is_done(key), what="the last turn to be over")
         self._check_alive(self.scripts[index], dead, self.look(key), way, knew)
         self._check_again(key)
-        self.nvim.lua("require('acp_nvim.host.requests').send(require('acp_nvim.sessions').get(...), 'stop')", key)
+        self.nvim.lua("require('acp_nvim.host.requests').send(require('acp_nvim.host.sessions').get(...), 'stop')", key)
 
     def _kill_at(self, index: int, point: int, victim: Victim) -> None:
         pid = ""

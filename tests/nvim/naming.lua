@@ -231,7 +231,7 @@ end
 ---Looks for what completion offers after an @.
 ---@param typed string[]
 function M.mention(typed)
-  local session = require("acp_nvim.sessions").current()
+  local session = require("acp_nvim.host.sessions").current()
   for _, text in ipairs(typed) do
     require("acp_nvim.prompt.complete.candidates").mentions(session, text, function() end)
   end

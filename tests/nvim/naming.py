@@ -31,7 +31,7 @@ return vim.list_contains(vim.api.nvim_buf_get_lines(bufnr, -50, -1, false), text
 ASKED = "return require('acp_nvim').permissions()[1]"
 ANSWER = "local id, option = ... return require('acp_nvim').answer(id, option)"
 MENTION = """
-local syntax = require("acp_nvim.prompt.mentions.syntax")
+local syntax = require("acp_nvim.mentions.syntax")
 return vim.tbl_map(function(path)
   return syntax.format(path)
 end, ...)

@@ -57,7 +57,7 @@ class Desk:
         self.cwd.mkdir()
         ready = len(self.nvim.events("AcpSessionReady"))
         self.nvim.command(f"enew | cd {self.cwd}")
-        self.nvim.lua('assert(require("acp_nvim.host.client").session("it", true))')
+        self.nvim.lua('assert(require("acp_nvim.sessions.client").session("it", true))')
         self.nvim.wait_until(lambda: len(self.nvim.events("AcpSessionReady")) > ready, what="the session")
 
     def do(self, work: Work, way: str) -> None:

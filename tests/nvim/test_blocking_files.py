@@ -138,10 +138,10 @@ def test_packed_files_are_not_unpacked(chat: Chat) -> None:
     assert chat.nvim.lua(known, paths) == []
     refused = [sum(f"{path} is packed" in message for message in chat.nvim.messages()) for path in paths]
     assert min(refused) > 5, dict(zip(paths, refused, strict=True))
-    assert chat.nvim.lua("return require('acp_nvim.windows.file_buffer').would_block(...)", paths[0])
+    assert chat.nvim.lua("return require('acp_nvim.buffers.file_buffer').would_block(...)", paths[0])
     plain = chat.nvim.project / "gz"
     plain.write_text("text\n")
-    assert chat.nvim.lua("return require('acp_nvim.windows.file_buffer').load(..., 1000)", str(plain))
+    assert chat.nvim.lua("return require('acp_nvim.buffers.file_buffer').load(..., 1000)", str(plain))
 
 
 def test_a_file_that_became_a_fifo_while_it_is_open(chat: Chat) -> None:
@@ -183,7 +183,7 @@ def test_files_that_neovim_reads_besides(chat: Chat) -> None:
             assert chat.loaded() == [str(chat.nvim.project / "code.txt")]
             assert f"{path} cannot be opened, since Neovim would read another" in "\n".join(chat.nvim.messages())
     os.unlink(path.parent / other)
-    assert chat.nvim.lua("return require('acp_nvim.windows.file_buffer').load(..., 1000)", str(path))
+    assert chat.nvim.lua("return require('acp_nvim.buffers.file_buffer').load(..., 1000)", str(path))
 
 
 def test_an_undo_file_that_became_a_fifo(chat: Chat) -> None:
@@ -226,7 +226,7 @@ def check_completion(nvim: HeadlessEditor, directory: str) -> None:
     nvim.wait_until(f"return {listed}", LIMIT, "the list of files", directory)
     nvim.lua(
         "_G.answer = nil "
-        "require('acp_nvim.prompt.mentions.words').diff(..., function(item) _G.answer = { it = item, over = 1 } end)",
+        "require('acp_nvim.mentions.words').diff(..., function(item) _G.answer = { it = item, over = 1 } end)",
         directory,
     )
     nvim.wait_until("_G.answer", LIMIT, "git")

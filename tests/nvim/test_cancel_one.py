@@ -35,7 +35,7 @@ V2 = """
 
 def at(nvim: HeadlessEditor, words: str) -> None:
     """Puts the cursor on the line of the chat with these words."""
-    nvim.lua("vim.api.nvim_set_current_win(vim.fn.win_findbuf(require('acp_nvim.sessions').current().bufnr)[1])")
+    nvim.lua("vim.api.nvim_set_current_win(vim.fn.win_findbuf(require('acp_nvim.host.sessions').current().bufnr)[1])")
     nvim.lua("vim.fn.cursor(1, 1) assert(vim.fn.search('\\\\V' .. ..., 'cW') > 0)", words)
 
 

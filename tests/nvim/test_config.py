@@ -140,7 +140,7 @@ def test_everything_that_an_agent_offers_is_set_from_the_editor(editor, tmp_path
     nvim.command("AcpChat")
     nvim.keys("<M-m>")
     nvim.wait_until(lambda: current(nvim, "mode") == ["ask", "plan"], what="the change")
-    bar = "return require('acp_nvim.chat.winbar').text(require('acp_nvim.sessions').current(), 200)"
+    bar = "return require('acp_nvim.chat.winbar').text(require('acp_nvim.host.sessions').current(), 200)"
     nvim.wait_until(lambda: "Ask → Plan …" in nvim.lua(bar), what="the change in the bar")
     nvim.command("AcpCancel")
     nvim.wait_until(lambda: nvim.events("AcpTurnEnd"), what="the end of the turn")
@@ -150,7 +150,7 @@ def test_everything_that_an_agent_offers_is_set_from_the_editor(editor, tmp_path
     nvim.command("AcpPrompt go")  # the agent gets on with it
     nvim.wait_until(lambda: current(nvim, "mode") == ["plan"], what="the mode")
     assert nvim.lua("return require('acp_nvim').status(2).mode") == "ask"
-    nvim.lua("require('acp_nvim.host.client').show(require('acp_nvim.sessions').get(1))")
+    nvim.lua("require('acp_nvim.sessions.client').show(require('acp_nvim.host.sessions').get(1))")
     nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) == 3, what="the turn that waited")
     assert script.notes("mode") == ["plan"]
     # a refusal leaves what was
@@ -186,7 +186,9 @@ def test_what_is_kept_is_what_new_sessions_begin_with(editor, tmp_path):
         assert json.load(file) == {"agents": {"it": {"brave": True}}}
     choose(nvim, "Forget")
     nvim.command("AcpConfig!")
-    second = "table.concat(vim.api.nvim_buf_get_lines(require('acp_nvim.sessions').get(2).bufnr, 0, -1, true), ' ')"
+    second = (
+        "table.concat(vim.api.nvim_buf_get_lines(require('acp_nvim.host.sessions').get(2).bufnr, 0, -1, true), ' ')"
+    )
     nvim.wait_until(lambda: "forgotten (brave: on)" in nvim.lua(f"return {second}"), what="that it is forgotten")
     with open(kept, encoding="utf-8") as file:
         assert json.load(file) == {"agents": {}}
@@ -225,7 +227,7 @@ def test_lists_come_with_the_first_command_and_with_keys(editor, tmp_path):
     nvim.command("AcpConfig brave off")
     nvim.wait_until(lambda: current(nvim, "brave") == [False], what="not brave")
     nvim.command("tabclose")
-    nvim.lua("require('acp_nvim.chat.windows').close(require('acp_nvim.sessions').get(1))")
+    nvim.lua("require('acp_nvim.chat.windows').close(require('acp_nvim.host.sessions').get(1))")
     nvim.command("AcpConfig brave on")
     nvim.wait_until(lambda: "it: Brave is on" in str(nvim.messages()), what="the message")
     nvim.lua(plug, "<Plug>(AcpModeNext)")

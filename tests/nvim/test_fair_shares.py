@@ -27,12 +27,12 @@ FLOOD = """
         return "cancelled"
 """
 TEXT = """
-local bufnr = require("acp_nvim.sessions").get(...).bufnr
+local bufnr = require("acp_nvim.host.sessions").get(...).bufnr
 return table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, true), "\\n")
 """
 COUNTED = """
 _G.refreshed = 0
-local keys = require("acp_nvim.chat.answer_keys")
+local keys = require("acp_nvim.permission.answer_keys")
 local refresh = keys.refresh
 keys.refresh = function(...)
   _G.refreshed = _G.refreshed + 1

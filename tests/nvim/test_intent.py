@@ -148,7 +148,7 @@ def test_a_host_that_is_never_used_leaves_with_neovim(editor: Editors) -> None:
     nvim.keys(":Acp")
     nvim.wait_until(nvim.host)
     nvim.keys("<Esc>")
-    nvim.wait_until('package.loaded["acp_nvim.host.exit"] ~= nil', what="the last module to be loaded")
+    nvim.wait_until('package.loaded["acp_nvim.sessions.ended"] ~= nil', what="the last module to be loaded")
     nvim.close()  # fails when a process stays behind
 
 
@@ -167,22 +167,22 @@ def test_what_is_loaded_before_the_host_starts(editor: Editors) -> None:
         """
     )
     assert sorted(nvim.lua("return _G.loaded")) == [
-        "acp_nvim.chat.blocks.icons",
+        "acp_nvim.render.icons",
         "acp_nvim.config",
         "acp_nvim.config.check_agents",
         "acp_nvim.config.checks",
-        "acp_nvim.config.hint",
+        "acp_nvim.kernel.hint",
         "acp_nvim.config.schema",
-        "acp_nvim.health.state_files",
+        "acp_nvim.kernel.state_files",
         "acp_nvim.host",
-        "acp_nvim.host.early",
+        "acp_nvim.early",
         "acp_nvim.host.environment",
         "acp_nvim.host.python",
-        "acp_nvim.idle",
+        "acp_nvim.kernel.idle",
         "acp_nvim.lazy",
-        "acp_nvim.log",
+        "acp_nvim.kernel.log",
         "acp_nvim.names",
-        "acp_nvim.version",
+        "acp_nvim.host.version",
     ]
 
 
@@ -197,7 +197,7 @@ def test_the_rest_is_loaded_in_small_steps(editor: Editors) -> None:
           end
           return names
         end
-        local early = require("acp_nvim.host.early")
+        local early = require("acp_nvim.early")
         local steps, before = {}, #loaded()
         for _, name in ipairs(early.MODULES) do
           require(name)

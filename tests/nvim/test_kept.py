@@ -359,7 +359,7 @@ def test_an_empty_chat_continues_the_conversation_of_the_neovim_before(shared: S
     again.wait_until(lambda: "continues “fix the parser”" in again.lua(WELCOME), what="the offer")
     again.keys("g.")
     again.wait_until(lambda: "You said fix the parser." in again.chat_text(), what="the conversation")
-    assert again.lua("return vim.tbl_count(require('acp_nvim.sessions').all())") == 1
+    assert again.lua("return vim.tbl_count(require('acp_nvim.host.sessions').all())") == 1
     again.wait_until(lambda: len(again.events("AcpSessionReady")) == 2, what="its agent")
     again.lua("require('acp_nvim').prompt('and test it')")
     again.wait_until(lambda: "You said and test it." in again.chat_text(), what="the next turn")
@@ -367,7 +367,7 @@ def test_an_empty_chat_continues_the_conversation_of_the_neovim_before(shared: S
 
 WELCOME = """
 local namespace = vim.api.nvim_create_namespace("acp_nvim.welcome")
-local session = require("acp_nvim.sessions").current()
+local session = require("acp_nvim.host.sessions").current()
 local marks = vim.api.nvim_buf_get_extmarks(session.bufnr, namespace, 0, -1, { details = true })
 return table.concat(vim.tbl_map(function(row) return row[1][1] end, marks[1] and marks[1][4].virt_lines or {}), " ")
 """

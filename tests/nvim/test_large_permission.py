@@ -33,13 +33,13 @@ def test_the_beginning_is_shown_and_all_of_it_on_demand(editor: Callable[..., He
     assert "-line 0 of the text" in text
     assert "more lines" in text
     assert len(text.split("\n")) < 200
-    nvim.lua("require('acp_nvim.chat.targets.details').open(require('acp_nvim.sessions').get(1), 2)")
+    nvim.lua("require('acp_nvim.actions.targets.details').open(require('acp_nvim.host.sessions').get(1), 2)")
     nvim.wait_until("vim.bo.filetype == 'acp_call'", what="the details")
     lines = nvim.lua("return vim.api.nvim_buf_get_lines(0, 0, -1, true)")
     assert sum(line.startswith("+LINE ") for line in lines) == 20_000
     nvim.command("quit")
     request_id = nvim.events("AcpPermissionRequest")[0]["request"]["id"]
     nvim.wait_until(lambda: nvim.lua(PREVIEWS, request_id), what="the preview to be computed")
-    nvim.lua("require('acp_nvim.review.preview_view').open(...)", request_id)
-    shown = "#require('acp_nvim.review.preview_view').previews(vim.fn.bufnr('big.txt')) > 0"
+    nvim.lua("require('acp_nvim.review.previews.view').open(...)", request_id)
+    shown = "#require('acp_nvim.review.previews.view').previews(vim.fn.bufnr('big.txt')) > 0"
     nvim.wait_until(shown, what="its preview")

@@ -30,7 +30,7 @@ vim.api.nvim_create_autocmd("User", { pattern = "AcpTurnEnd", callback = functio
   _G.seen.at_end = event.data.collecting and require("acp_nvim").status().review_progress.what
   vim.schedule(function() vim.cmd("AcpReview rejectall") end)
 end })
-require("acp_nvim.review.progress").on_change(function()
+require("acp_nvim.progress.review").on_change(function()
   local one = require("acp_nvim").status().review_progress
   if one then _G.seen.what[one.what] = true end
 end)

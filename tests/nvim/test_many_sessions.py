@@ -22,14 +22,14 @@ TALKER = f"""
 """
 
 OPEN = """
-local client = require("acp_nvim.host.client")
+local client = require("acp_nvim.sessions.client")
 local session = client.session(..., true)
 client.prompt(..., { session_id = session.key })
 return session.key
 """
 
 SHOWN = """
-local session = require("acp_nvim.sessions").get(...)
+local session = require("acp_nvim.host.sessions").get(...)
 return {
   session.status.session_id,
   vim.tbl_filter(function(line)

@@ -100,7 +100,7 @@ def test_an_answer_that_is_kept_is_given_by_rule_and_forgotten(
         "kept by acp_nvim",
     ):
         nvim.wait_for(words)
-    nvim.lua('require("acp_nvim.permission.commands").focus()')
+    nvim.lua('require("acp_nvim.commands.permission").focus()')
     nvim.type("A")
     nvim.wait_until(lambda: nvim.events("AcpTurnEnd"), what="the end of the turn")
     gone(nvim)
@@ -143,7 +143,7 @@ def test_twenty_at_once_from_two_sessions_leave_the_screen(
     if end == "cancel":
         for session in (1, 2):
             nvim.lua(
-                'local session = require("acp_nvim.sessions").get(...) '
+                'local session = require("acp_nvim.host.sessions").get(...) '
                 'require("acp_nvim.host.requests").send(session, "cancel", { force = false })',
                 session,
             )

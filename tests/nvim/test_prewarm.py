@@ -65,7 +65,7 @@ def test_without_the_option_nothing_is_loaded_or_started(
     nvim.lua(LATER)
     nvim.wait_until("_G.is_later")
     assert nvim.host() is None
-    assert nvim.lua('return package.loaded["acp_nvim.host.prewarm"] == nil')
+    assert nvim.lua('return package.loaded["acp_nvim.prewarm"] == nil')
 
 
 def test_setup_has_the_option_too_also_later(screen: Callable[..., ScreenEditor], tmp_path: Path) -> None:

@@ -99,7 +99,9 @@ def test_files_and_secrets(nvim: HeadlessEditor) -> None:
         )
     ]
     assert set(reviewed) >= {".env", "config/id_rsa", "private", "server.pem", "plain.txt", "new/made.txt"}
-    nvim.lua("require('acp_nvim.log').write('a line') require('acp_nvim.chat.windows.sizes').keep('right', 30, 100)")
+    nvim.lua(
+        "require('acp_nvim.kernel.log').write('a line') require('acp_nvim.chat.windows.sizes').keep('right', 30, 100)"
+    )
     nvim.lua("require('acp_nvim.chat.windows.sizes').write()")
     nvim.command(f"AcpExport {exported}")
     nvim.wait_until(lambda: exported.exists())

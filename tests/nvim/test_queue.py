@@ -47,7 +47,7 @@ def waiting(nvim: HeadlessEditor) -> list[str]:
     """What waits, as Lua knows it."""
     return list(
         nvim.lua(
-            'local queue = require("acp_nvim.sessions").nearest().queue '
+            'local queue = require("acp_nvim.host.sessions").nearest().queue '
             "return vim.tbl_map(function(one) return one.text end, queue and queue.prompts or {})"
         )
     )
@@ -62,7 +62,7 @@ def end_turn(nvim: HeadlessEditor, script: AgentScript) -> None:
     count = len(nvim.events("AcpTurnEnd"))
     nvim.command("wincmd p")
     nvim.lua(
-        'local sending, session = require("acp_nvim.prompt.sending"), require("acp_nvim.sessions").nearest() '
+        'local sending, session = require("acp_nvim.prompt.sending"), require("acp_nvim.host.sessions").nearest() '
         'require("acp_nvim.host.requests").send(session, "steer", { id = sending.prompt(session, "go on") })'
     )
     nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) > count, what="the end of the turn")
@@ -140,7 +140,7 @@ BEGINS = """
 """
 SEND = """
 local pid, moment = ...
-local session = require("acp_nvim.sessions").nearest()
+local session = require("acp_nvim.host.sessions").nearest()
 for line = 1, 2 do
   if moment == line - 1 then vim.uv.kill(pid, "sigkill") end
   vim.cmd(line .. "AcpPrompt go on")
@@ -165,7 +165,7 @@ def test_equal_prompts_keep_their_own_selections_whenever_the_host_dies(
     nvim.command("AcpChat it")
     nvim.keys("ifirst<C-s><Esc>")
     nvim.wait_until(lambda: sent(script) == ["first"], what="the first prompt")
-    nvim.wait_until("#require('acp_nvim.sessions').nearest().outbox == 0")
+    nvim.wait_until("#require('acp_nvim.host.sessions').nearest().outbox == 0")
     nvim.command("wincmd p | edit lines.txt")
     nvim.api("buf_set_lines", 0, 0, -1, True, ["this one", "that one"])
     host = nvim.host()
@@ -176,7 +176,7 @@ def test_equal_prompts_keep_their_own_selections_whenever_the_host_dies(
         assert waiting(nvim) == ["go on", "go on"]
     nvim.lua("require('acp_nvim').prompt('again')")
     nvim.wait_until(lambda: "again" in sent(script), what="the last prompt")
-    back = nvim.lua("local one = require('acp_nvim.sessions').nearest() return { one.prompt_bufnr, one.context }")
+    back = nvim.lua("local one = require('acp_nvim.host.sessions').nearest() return { one.prompt_bufnr, one.context }")
     selected = [lines_of(one["params"]["prompt"]) for one in script.received("session/prompt")]
     if back[1]:
         assert nvim.buffer_text(back[0]).split() == ["go", "on"] * len(back[1])

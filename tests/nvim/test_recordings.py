@@ -22,7 +22,7 @@ def ask(nvim, agent, text):
 
 def recordings(nvim):
     """The files in the directory that the health check names."""
-    return sorted(Path(nvim.lua('return require("acp_nvim.log").traffic()')).glob("*.jsonl"))
+    return sorted(Path(nvim.lua('return require("acp_nvim.kernel.log").traffic()')).glob("*.jsonl"))
 
 
 def test_a_conversation_is_recorded_and_played_again(editor, tmp_path):

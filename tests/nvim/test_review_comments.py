@@ -374,10 +374,10 @@ def test_the_host_dies_while_it_has_the_comments(editor: Start, tmp_path: Path) 
     assert host
     os.kill(host.pid, signal.SIGSTOP)
     nvim.command("AcpReview send")
-    nvim.wait_until('#require("acp_nvim.sessions").nearest().outbox == 1', what="the prompt to be under way")
+    nvim.wait_until('#require("acp_nvim.host.sessions").nearest().outbox == 1', what="the prompt to be under way")
     os.kill(host.pid, signal.SIGKILL)
     nvim.wait_until(
-        'table.concat(vim.api.nvim_buf_get_lines(require("acp_nvim.sessions").nearest().prompt_bufnr, 0, -1, true))'
+        'table.concat(vim.fn.getbufline(require("acp_nvim.host.sessions").nearest().prompt_bufnr, 1, "$"))'
         ':find("precious", 1, true)',
         what="the text to be back in the prompt",
     )

@@ -34,7 +34,7 @@ def test_ignored_files_hidden_files_and_a_repository_that_goes(
     (cwd / "open.conf").write_text("mine, too\n")
     (cwd / "large.conf").write_text(TOO_LARGE)
     nvim.command("edit open.conf")
-    nvim.lua('assert(require("acp_nvim.host.client").session("it", true))')
+    nvim.lua('assert(require("acp_nvim.sessions.client").session("it", true))')
     nvim.wait_until(lambda: remembered(desk, b"mine\n"), what="a look at the ignored files")
     nvim.wait_until(lambda: remembered(desk, b"mine, too\n"), what="a look at the ignored files")
     nvim.wait_until(lambda: any(below(nvim.places.directory, "kept-tree")), what="the way back")
@@ -83,7 +83,7 @@ def test_new_rules_delete_nothing_of_the_users(editor: Callable[..., HeadlessEdi
     (cwd / ".git/info/exclude").write_text("/large\n")
     (cwd / "local.conf").write_text("mine\n")
     (cwd / "large").write_text(TOO_LARGE)
-    nvim.lua('assert(require("acp_nvim.host.client").session("it", true))')
+    nvim.lua('assert(require("acp_nvim.sessions.client").session("it", true))')
     nvim.wait_until(lambda: remembered(desk, b"mine\n"), what="a look at the ignored files")
     for way, rules in product((reject, restore), (".gitignore", ".git/info/exclude")):
         with case(f"{way.__name__}, {rules}"):

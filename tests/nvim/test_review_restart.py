@@ -153,7 +153,7 @@ def test_names_that_are_not_utf8_or_not_on_one_line(editor, script, how) -> None
     desk.nvim.wait_until(lambda: sorted(desk.nvim.lua(NAMES)) == paths, what="all of them again")
     desk.nvim.wait_until("vim.bo.filetype == 'acp_review'", what="the list")
     for path in paths:
-        desk.nvim.lua('require("acp_nvim.review.open").file(...)', path)
+        desk.nvim.lua('require("acp_nvim.review.files.open").file(...)', path)
         desk.nvim.wait_until(lambda: desk.shown_hunks(desk.nvim.api("get_current_buf")) == [(1, 1, ["b"])], what=path)
     desk.nvim.command("AcpReview rejectall")
     desk.nvim.wait_until(lambda: len(desk.nvim.lua(NAMES)) == len(paths) - 1, what="one to be rejected")

@@ -84,7 +84,7 @@ def test_no_secret_of_a_turn_is_on_disk(editor: Callable[..., HeadlessEditor], t
     nvim.command("AcpChat it")
     say(nvim, "go")
     say(nvim, "again: " + "\n\n".join(TEXTS))
-    nvim.lua("require('acp_nvim.log').write(...)", "of Lua: " + "\n".join(TEXTS))
+    nvim.lua("require('acp_nvim.kernel.log').write(...)", "of Lua: " + "\n".join(TEXTS))
     nvim.wait_until(lambda: "of Lua: " in stored(nvim), what="the log")
     assert "That is all." in nvim.chat_text()
     masked, exact = nvim.places.directory / "masked.md", nvim.places.directory / "exact.md"

@@ -317,7 +317,7 @@ def test_what_was_said_before_is_no_news(shared: Start) -> None:
     nvim.wait_until(IS_IDLE)
     nvim.command("tabnew")  # nobody sees the chat
     seen = nvim.lua("""
-        local session = require("acp_nvim.sessions").nearest()
+        local session = require("acp_nvim.host.sessions").nearest()
         local apply = require("acp_nvim.events").apply
         local function told(block, kind, text)
             apply({ { type = "replace", session = session.key, block = block, kind = kind, text = text } })
@@ -367,7 +367,7 @@ def test_a_session_works_in_a_worktree_of_its_own(shared: Start, script: AgentSc
     assert (worktree / "a.txt").read_text() == "one\n"
     nvim.wait_until(lambda: nvim.lua("return require('acp_nvim').status().worktree") == str(worktree))
     nvim.wait_until(IS_IDLE)
-    assert nvim.lua("return require('acp_nvim.sessions').current().cwd") == str(worktree)
+    assert nvim.lua("return require('acp_nvim.host.sessions').current().cwd") == str(worktree)
     (worktree / "a.txt").write_text("three\n")
     converse(nvim, "alpha")
     nvim.command("AcpClose")
@@ -386,6 +386,6 @@ def test_a_session_works_in_a_worktree_of_its_own(shared: Start, script: AgentSc
 
 
 def converse_fails(nvim: HeadlessEditor) -> None:
-    key = nvim.lua("return require('acp_nvim.sessions').current().key")
+    key = nvim.lua("return require('acp_nvim.host.sessions').current().key")
     nvim.lua('return require("acp_nvim").prompt("x", { session_id = ... })', key)
     text_of(nvim, "prompts of this chat are not sent")

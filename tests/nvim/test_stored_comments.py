@@ -310,7 +310,7 @@ def test_files_that_are_not_understood_are_left_alone(begin: Begin, tmp_path: Pa
     assert desk.nvim.messages() == [f"acp_nvim: {RESTORED.format('1 unsent comment')}"]
     assert {name: (path.parent / name).read_text() for name in bad} == bad
     assert not interrupted.exists()
-    log = Path(desk.nvim.lua("return require('acp_nvim.log').path()"))
+    log = Path(desk.nvim.lua("return require('acp_nvim.kernel.log').path()"))
     left = [f"left alone: {path.parent / name}\n" for name in [*bad, f"{owner}-907.json"]]
     wait_until(lambda: all(line in log.read_text() for line in left), what="the host to log them")
     assert [log.read_text().count(line) for line in left] == [1] * len(left)

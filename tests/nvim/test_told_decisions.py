@@ -17,7 +17,7 @@ AGENT = """
         prompt.say("done")
 """
 BAR = """
-local session = require("acp_nvim.sessions").current()
+local session = require("acp_nvim.host.sessions").current()
 vim.api.nvim_set_current_win(vim.fn.bufwinid(session.prompt_bufnr))
 return require("acp_nvim.chat.winbar").bar()
 """

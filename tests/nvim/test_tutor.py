@@ -140,7 +140,7 @@ def leave(tutor: Tutor, directory: str) -> None:
     nvim.wait_until(lambda: nvim.lua(TABS) == 1, what="the tab page to be gone")
     nvim.wait_until(lambda: not Path(directory).exists(), what="the copy to be gone")
     assert nvim.lua("return vim.fn.getcwd()") == str(nvim.project)
-    assert nvim.lua("return #require('acp_nvim.sessions').all()") == 0
+    assert nvim.lua("return #require('acp_nvim.host.sessions').all()") == 0
     assert [one.name for one in nvim.project.iterdir()] == ["mine.py"]
     assert nvim.lua("return vim.fn.bufnr('greeting.py')") == -1
 

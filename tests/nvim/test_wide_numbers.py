@@ -55,7 +55,7 @@ TALKER = """
 """
 
 TEXT = """
-local session = require("acp_nvim.sessions").get(...)
+local session = require("acp_nvim.host.sessions").get(...)
 return table.concat(vim.api.nvim_buf_get_lines(session.bufnr, 0, -1, true), "\\n")
 """
 
@@ -87,7 +87,7 @@ def test_no_agent_ends_another(editor: Callable[..., HeadlessEditor], tmp_path: 
     )
     assert [one["error"]["code"] for one in spoiler.received() if one.get("id") == "r"] == [-32602]
     for key in (hit, other):
-        nvim.lua("require('acp_nvim.host.client').prompt('7', { session_id = ... })", key)
+        nvim.lua("require('acp_nvim.sessions.client').prompt('7', { session_id = ... })", key)
     nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) == 4, what="the end of two more turns")
     assert nvim.lua('return require("acp_nvim.host").channel()') == host
     nvim.command("AcpLog")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 OPEN = """
 local agent, is_shown = ...
-local client = require("acp_nvim.host.client")
+local client = require("acp_nvim.sessions.client")
 local session = client.session(agent, true)
 if is_shown then
   client.show(session)
@@ -13,8 +13,8 @@ return session.key
 """
 """Opens a new session of an agent, in a window or not, and returns its key."""
 
-STATE = "return (require('acp_nvim.sessions').get(...).status or {}).state"
+STATE = "return (require('acp_nvim.host.sessions').get(...).status or {}).state"
 """The state of the session with that key."""
 
-PROMPT = "require('acp_nvim.host.client').prompt(..., { session_id = select(2, ...) })"
+PROMPT = "require('acp_nvim.sessions.client').prompt(..., { session_id = select(2, ...) })"
 """Sends a prompt (the first argument) in the session with that key."""

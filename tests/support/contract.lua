@@ -140,7 +140,7 @@ function M.watch(path, problems, root)
   shapes, file = vim.json.decode(input:read("*a"), { luanil = { object = true, array = true } }), problems
   input:close()
   package.preload["acp_nvim.events"] = function()
-    local events = dofile(root .. "/lua/acp_nvim/events.lua")
+    local events = dofile(root .. "/lua/acp_nvim/events/init.lua")
     local apply = events.apply
     M.apply_unchecked = apply -- what only a newer host would send
     events.apply = function(batch)

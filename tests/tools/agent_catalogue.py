@@ -12,7 +12,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "acp_nvim" / "agents" / "builtin"
-TARGET = ROOT / "lua" / "acp_nvim" / "agents" / "catalogue.lua"
+TARGET = ROOT / "lua" / "acp_nvim" / "config" / "catalogue.lua"
 HEAD = """\
 -- The agents that come as data files. Generated: change acp_nvim/agents/builtin/*.toml, then type `make doc`.
 

@@ -90,9 +90,12 @@ local all, shipped = files()
 local parsed = vim.tbl_filter(function(file)
   return check(file, shipped[file.name])
 end, all)
-for _, words in ipairs(require("cycles")(parsed)) do
-  failed = true
-  say(words)
+local graph, modules = require("requires")(parsed)
+for _, name in ipairs({ "cycles", "layers" }) do
+  for _, words in ipairs(require(name)(graph, modules)) do
+    failed = true
+    say(words)
+  end
 end
 if #all == 0 then
   failed = true

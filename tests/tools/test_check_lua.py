@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -18,7 +19,7 @@ def check(tmp_path):
 
     def run(**files: str) -> tuple[int, list[str]]:
         for name, text in files.items():
-            path = tmp_path / "lua" / "acp_nvim" / f"{name}.lua"
+            path = tmp_path / "lua" / "acp_nvim" / (name.replace("__", "/") + ".lua")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
         command = [find_nvim(), "--clean", "--headless", "-l", str(SCRIPT), str(tmp_path)]
@@ -53,7 +54,7 @@ return M
 
 
 def test_good_code_passes(check):
-    assert check(good=GOOD) == (0, [])
+    assert check(kernel__good=GOOD) == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -68,26 +69,26 @@ def test_good_code_passes(check):
         ("do\n  local a = 1\nend\nlocal a = 2\nreturn a\n", "2: the local `a` is not used"),
         ("return function()\n" + "  vim.print(1)\n" * 60 + "end\n", "1: the function has 62 lines, more than 60"),
         ("vim.print(1)\n" * 401, "1: the file has 401 lines, more than 400"),
-        ("vim.notify('x')\n", "1: `vim.notify`: only message.lua speaks to the user"),
-        ("local say = vim.notify\nreturn say\n", "1: `vim.notify`: only message.lua speaks to the user"),
-        ("vim.ui.select({}, {}, vim.print)\n", "1: `vim.ui.select`: only dialog.lua asks the user"),
-        ("return vim.fn.inputsecret\n", "1: `vim.fn.inputsecret`: only dialog.lua asks the user"),
-        ("return vim.fn.confirm('x')\n", "1: `vim.fn.confirm`: only dialog.lua asks the user"),
+        ("vim.notify('x')\n", "1: `vim.notify`: only kernel/message.lua speaks to the user"),
+        ("local say = vim.notify\nreturn say\n", "1: `vim.notify`: only kernel/message.lua speaks to the user"),
+        ("vim.ui.select({}, {}, vim.print)\n", "1: `vim.ui.select`: only kernel/dialog.lua asks the user"),
+        ("return vim.fn.inputsecret\n", "1: `vim.fn.inputsecret`: only kernel/dialog.lua asks the user"),
+        ("return vim.fn.confirm('x')\n", "1: `vim.fn.confirm`: only kernel/dialog.lua asks the user"),
         ("vim.wait(10)\n", "1: `vim.wait`: the editor never waits"),
         ("return vim.fn.system('x')\n", "1: `vim.fn.system`: the editor never waits"),
         ("return vim.system({ 'x' }):wait()\n", "1: `:wait`: the editor never waits"),
         ("return vim.rpcrequest(1, 'x')\n", "1: `vim.rpcrequest`: the editor never waits for the host"),
-        ("vim.fn.bufadd('x')\n", "1: `vim.fn.bufadd`: files are opened by windows/file_buffer.lua"),
-        ("return io.open('x')\n", "1: `io.open`: files are opened by windows/file_buffer.lua"),
+        ("vim.fn.bufadd('x')\n", "1: `vim.fn.bufadd`: files are opened by buffers/file_buffer.lua"),
+        ("return io.open('x')\n", "1: `io.open`: files are opened by buffers/file_buffer.lua"),
         ("local uv = vim.uv\nreturn uv.fs_open('x', 'r', 0)\n", "2: `uv.fs_open`: files are opened by"),
-        ("vim.cmd('edit ' .. vim.g.x)\n", "1: `edit `: files are opened by windows/file_buffer.lua"),
+        ("vim.cmd('edit ' .. vim.g.x)\n", "1: `edit `: files are opened by buffers/file_buffer.lua"),
         ("vim.cmd(('silent keepalt vsplit %s'):format('x'))\n", "1: `silent keepalt vsplit %s`: files are opened"),
-        ("pcall(vim.cmd, 'call bufload(3)')\n", "1: `call bufload(3)`: files are opened by windows/file_buffer.lua"),
-        ("vim.cmd.edit('x')\n", "1: `vim.cmd.edit`: files are opened by windows/file_buffer.lua"),
-        ("vim.cmd.vsplit('x')\n", "1: `vim.cmd.vsplit`: files are opened by windows/file_buffer.lua"),
-        ("return vim.ui.open('x')\n", "1: `vim.ui.open`: only external.lua starts the system's program"),
+        ("pcall(vim.cmd, 'call bufload(3)')\n", "1: `call bufload(3)`: files are opened by buffers/file_buffer.lua"),
+        ("vim.cmd.edit('x')\n", "1: `vim.cmd.edit`: files are opened by buffers/file_buffer.lua"),
+        ("vim.cmd.vsplit('x')\n", "1: `vim.cmd.vsplit`: files are opened by buffers/file_buffer.lua"),
+        ("return vim.ui.open('x')\n", "1: `vim.ui.open`: only kernel/external.lua starts the system's program"),
         ("return vim.fn.rpcrequest(1, 'x')\n", "1: `vim.fn.rpcrequest`: the editor never waits for the host"),
-        ('return vim.fn["confirm"]("x")\n', '1: `vim.fn["confirm"]`: only dialog.lua asks the user'),
+        ('return vim.fn["confirm"]("x")\n', '1: `vim.fn["confirm"]`: only kernel/dialog.lua asks the user'),
         ("vim.api.nvim_win_set_buf(0, 1)\n", "1: `nvim_win_set_buf`: only windows/switch.lua does this"),
         ("local api = vim.api\npcall(api.nvim_win_set_buf, 0, 1)\n", "2: `nvim_win_set_buf`: only windows/switch.lua"),
         ("return vim.api.nvim_set_current_buf\n", "1: `nvim_set_current_buf`: only windows/switch.lua does this"),
@@ -102,10 +103,10 @@ def test_good_code_passes(check):
     ],
 )
 def test_bad_code_is_found(check, code, words):
-    status, said = check(bad=code)
+    status, said = check(kernel__bad=code)
     assert status == 1
     assert len({problem.split(":")[1] for problem in said}) == 1, said
-    assert said[0].startswith(f"lua/acp_nvim/bad.lua:{words}")
+    assert said[0].startswith(f"lua/acp_nvim/kernel/bad.lua:{words}")
 
 
 EXPANDS = "a name would be expanded, or taken for a pattern; names.lua has what is safe"
@@ -151,9 +152,9 @@ COMMAND = "text from outside would be a command"
     ],
 )
 def test_names_that_would_be_expanded_are_found(check, code, words):
-    status, said = check(bad=code)
+    status, said = check(kernel__bad=code)
     assert (status, len(said)) == (1, 1), said
-    assert said[0].startswith(f"lua/acp_nvim/bad.lua:{words}")
+    assert said[0].startswith(f"lua/acp_nvim/kernel/bad.lua:{words}")
 
 
 def test_names_that_are_data_pass(check):
@@ -169,13 +170,13 @@ vim.wo[win].winbar = "%{%v:lua.x()%}"
 vim.api.nvim_create_autocmd({ "BufEnter" }, { pattern = { "*.py", "*.lua" }, command = "redraw" })
 return vim.fn.bufwinid(bufnr), vim.fn.getbufinfo(vim.g.prompt_bufnr), { glob = 1, cmd = 2 }
 """
-    assert check(good=code) == (0, [])
+    assert check(kernel__good=code) == (0, [])
 
 
 def test_only_names_expands(check):
     code = "return vim.fn.expand(vim.g.x), vim.fs.normalize(vim.g.x), vim.api.nvim_cmd({}, {})\n"
     assert check(names=code) == (0, [])
-    assert len(check(others=code)[1]) == 3
+    assert len(check(kernel__others=code)[1]) == 3
 
 
 @pytest.mark.parametrize(
@@ -211,9 +212,9 @@ def test_only_names_expands(check):
     ],
 )
 def test_what_reads_files_is_found_by_any_name(check, code, found):
-    status, (said,) = check(bad=f"{code}\n")
+    status, (said,) = check(kernel__bad=f"{code}\n")
     assert status == 1
-    assert said.partition(": ")[2].startswith(f"`{found}`: files are opened by windows/file_buffer.lua, which refuses")
+    assert said.partition(": ")[2].startswith(f"`{found}`: files are opened by buffers/file_buffer.lua, which refuses")
 
 
 def test_what_only_looks_like_it_passes(check):
@@ -225,29 +226,66 @@ def test_what_only_looks_like_it_passes(check):
     M.rename = vim.lsp.get_clients
     return M.open(vim.fn.line(".")), vim.lsp.util.convert_input_to_markdown_lines("x"), ("x"):lines()
     """
-    assert check(good=code) == (0, [])
+    assert check(kernel__good=code) == (0, [])
 
 
 def test_files_that_may(check):
-    assert check(message="vim.notify('x')\n", health="return vim.system({ 'x' }):wait()\n") == (0, [])
+    told, waited = "vim.notify('x')\n", "return vim.system({ 'x' }):wait()\n"
+    assert check(kernel__message=told, health__init=waited) == (0, [])
     switches = "vim.api.nvim_win_set_buf(0, 1)\nvim.cmd(('tab sbuffer %d'):format(1))\n"
-    assert check(**{"windows/switch": switches, "buffers/file_check": "vim.cmd('checktime 1')\n"}) == (0, [])
-    assert check(words="vim.print(('buffer:%d, edit'):format(1))\nreturn { kind = 'buffer' }\n") == (0, [])
+    assert check(windows__switch=switches, buffers__file_check="vim.cmd('checktime 1')\n") == (0, [])
+    assert check(kernel__words="vim.print(('buffer:%d, edit'):format(1))\nreturn { kind = 'buffer' }\n") == (0, [])
 
 
 def test_a_cycle_is_found_also_when_lazy(check):
+    ours = "acp_nvim.kernel"
     status, said = check(
-        a='local b = require("acp_nvim.b")\nreturn b\n',
-        b='return function()\n  return require("acp_nvim.c")\nend\n',
-        c="return pcall(require, 'acp_nvim.a')\n",
-        d='return require("acp_nvim.a")\n',
+        kernel__a='local b = require("acp_nvim.kernel.b")\nreturn b\n',
+        kernel__b='return function()\n  return require("acp_nvim.kernel.c")\nend\n',
+        kernel__c="return pcall(require, 'acp_nvim.kernel.a')\n",
+        host__d='return require("acp_nvim.kernel.a")\n',
     )
     assert status == 1
     assert said == [
-        "modules require each other: acp_nvim.a -> acp_nvim.b -> acp_nvim.c -> acp_nvim.a",
+        f"modules require each other: {ours}.a -> {ours}.b -> {ours}.c -> {ours}.a",
     ]
 
 
 def test_nothing_to_check_is_a_failure(tmp_path):
     command = [find_nvim(), "--clean", "--headless", "-l", str(SCRIPT), str(tmp_path)]
     assert subprocess.run(command, capture_output=True, check=False, env={"HOME": str(tmp_path)}).returncode == 1
+
+
+def test_a_cycle_of_folders_is_found_though_no_module_has_one(check):
+    inner = "lua/acp_nvim/kernel"
+    assert check(
+        kernel__a='return require("acp_nvim.kernel.deep.b")\n',
+        kernel__deep__b="return 1\n",
+        kernel__deep__c='return require("acp_nvim.kernel.d")\n',
+        kernel__d="return 2\n",
+    ) == (1, [f"folders require each other: {inner} -> {inner}/deep -> {inner}"])
+
+
+@pytest.mark.parametrize(
+    ("name", "required", "words"),
+    [
+        ("kernel__a", "host.b", "kernel/a.lua:1: requires acp_nvim.host.b, and host is no layer below kernel"),
+        ("follow__a", "login.b", "follow/a.lua:1: requires acp_nvim.login.b, and login is no layer below follow"),
+        ("new__a", "host.b", "new/a.lua:1: new is in no layer"),
+        ("new", "host.b", "new.lua:1: new is in no layer"),
+    ],
+)
+def test_a_module_requires_only_layers_below(check, name: str, required: str, words: str):
+    other = required.replace(".", "__")
+    assert check(**{name: f'return require("acp_nvim.{required}")\n', other: "return 1\n"}) == (
+        1,
+        [f"lua/acp_nvim/{words}"],
+    )
+
+
+def test_every_layer_exists():
+    table = (SCRIPT.parent / "check_lua" / "layers.lua").read_text(encoding="utf-8").partition("local height")[0]
+    root = SCRIPT.parents[2] / "lua" / "acp_nvim"
+    layers = set(re.findall(r'"(\w+)"', table)) - {"acp_nvim"}
+    assert layers == {path.stem for path in root.iterdir()} - {"init"}
+    assert len(list(root.glob("*.lua"))) <= 12

@@ -80,7 +80,7 @@ def test_without_its_place_a_list_is_not_written(copy: Path, old: str, new: str,
 def test_a_long_list_of_values_or_commands_is_wrapped(copy: Path) -> None:
     long = ", ".join(f'"value number {number}"' for number in range(9))
     change(copy / "lua" / "acp_nvim" / "config" / "schema.lua", '{ "turn", "command" }', f'{{ "turn", {long} }}')
-    catalogue = copy / "lua" / "acp_nvim" / "agents" / "catalogue.lua"
+    catalogue = copy / "lua" / "acp_nvim" / "config" / "catalogue.lua"
     change(
         catalogue, '{ "vibe-acp" }', '{ "vibe-acp" }, { "another-name-of-it", "--with", "options" }, { "a-third-name" }'
     )

@@ -57,8 +57,8 @@ io.stdout:write(vim.json.encode({
   docs = docs,
   functions = vim.tbl_keys(require("acp_nvim")),
   options = names(require("acp_nvim.config.schema")),
-  links = vim.tbl_keys(require("acp_nvim.highlights").links),
-  tints = vim.tbl_keys(require("acp_nvim.highlights.tints").tints),
+  links = vim.tbl_keys(require("acp_nvim.kernel.highlights").links),
+  tints = vim.tbl_keys(require("acp_nvim.kernel.highlights.tints").tints),
 }))
 """
 
@@ -136,7 +136,7 @@ def test_each_has_a_tag_and_each_tag_has_one(kind: str, tag: str, least: int) ->
 def test_each_highlight_group_has_a_tag() -> None:
     groups = {*existing()["links"], *existing()["tints"]}
     assert {tag.removeprefix("hl-") for tag in TAGS if tag.startswith("hl-")} == groups
-    code = [text for path, text in LUA.items() if path.name not in ("highlights.lua", "tints.lua")]
+    code = [text for path, text in LUA.items() if path.parent.name != "highlights"]
     used = {name.removesuffix("Text") for text in code for name in re.findall(r"\b(Acp[A-Z]\w+)", text)}
     assert {group.removesuffix("Text") for group in groups} <= used  # none that nothing is drawn with
 

@@ -30,7 +30,7 @@ vim.opt.rtp:prepend(_G.arg[1])
 vim.cmd.runtime("plugin/acp_nvim.lua")
 vim.cmd.help("acp_nvim")
 io.write(vim.json.encode({
-  vim.api.nvim_buf_get_name(0), vim.fn.exists(":AcpChat"), require("acp_nvim.version"),
+  vim.api.nvim_buf_get_name(0), vim.fn.exists(":AcpChat"), require("acp_nvim.host.version"),
   require("acp_nvim.host.python").argv(_G.arg[2]),
 }))
 """

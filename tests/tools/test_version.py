@@ -15,7 +15,7 @@ from acp_nvim.acp.negotiation import CLIENT_INFO
 from tests.support.find_nvim import find_nvim
 from tests.support.places import ROOT
 
-ASK = "package.path = _G.arg[1] .. '/?.lua;' .. package.path io.write(require('acp_nvim.version'))"
+ASK = "package.path = _G.arg[1] .. '/?.lua;' .. package.path io.write(require('acp_nvim.host.version'))"
 
 
 def lua_says(lua: Path, *runtime: Path) -> str:
@@ -30,7 +30,7 @@ def lua_says(lua: Path, *runtime: Path) -> str:
 @pytest.fixture
 def plugin(tmp_path: Path) -> Path:
     """A copy of the plugin whose one file says another version."""
-    for name in ("version.lua", "names.lua", "host/environment.lua", "health/state_files.lua"):
+    for name in ("host/version.lua", "names.lua", "host/environment.lua", "kernel/state_files.lua"):
         (tmp_path / "lua/acp_nvim" / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "lua/acp_nvim" / name, tmp_path / "lua/acp_nvim" / name)
     text = (ROOT / "acp_nvim/__init__.py").read_text(encoding="utf-8")

@@ -146,7 +146,7 @@ function M.seen()
   return lines
 end
 
-local SHIELD = require("acp_nvim.windows.typed_ahead").SHIELD
+local SHIELD = require("acp_nvim.keys.typed_ahead").SHIELD
 local calm_since
 
 ---@return boolean no key is dropped any more: the user has seen what there is

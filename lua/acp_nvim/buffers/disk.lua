@@ -1,7 +1,7 @@
 -- Saves buffers without ever prompting the user.
 local companions = require("acp_nvim.buffers.companions")
 local lookup = require("acp_nvim.buffers.lookup")
-local message = require("acp_nvim.message")
+local message = require("acp_nvim.kernel.message")
 local stamp = require("acp_nvim.buffers.stamp")
 local swap = require("acp_nvim.buffers.swap")
 local text = require("acp_nvim.buffers.text")

@@ -1,7 +1,7 @@
 -- Keeps Neovim from asking about files. Neovim compares a buffer with its file when a window gets the buffer and on
 -- |:checktime|; if the file has changed, it asks what to do (W11, W12, W13, W16) or waits (E211), and takes the next key
 -- of the user for the answer. `:silent` does not prevent that, and `:noautocmd` suppresses the autocommands that would.
-local ui2 = require("acp_nvim.windows.ui2")
+local ui2 = require("acp_nvim.kernel.ui2")
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- Updates buffers whose files were changed, deleted or renamed by other programs.
 local change_of = require("acp_nvim.buffers.change")
 local companions = require("acp_nvim.buffers.companions")
-local edits = require("acp_nvim.review.edits")
+local edits = require("acp_nvim.buffers.edits")
 local gone = require("acp_nvim.buffers.gone")
 local lookup = require("acp_nvim.buffers.lookup")
 local names = require("acp_nvim.names")

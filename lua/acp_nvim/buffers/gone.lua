@@ -1,5 +1,5 @@
 -- Buffers whose file was deleted or renamed: keeps the text, and shows a note for a deleted file.
-local highlights = require("acp_nvim.highlights")
+local highlights = require("acp_nvim.kernel.highlights")
 local names = require("acp_nvim.names")
 local stamp = require("acp_nvim.buffers.stamp")
 

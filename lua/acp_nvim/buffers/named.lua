@@ -1,5 +1,5 @@
 -- Creates the plugin's buffers, or reuses buffers that were left with their names.
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 
 local M = {}
 

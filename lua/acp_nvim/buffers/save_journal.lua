@@ -1,6 +1,6 @@
 -- Records the user's saves: for this Neovim's host, and in a journal for the hosts of other Neovims, so that they do
 -- not attribute these changes to their agents. The hosts create the directory of the journal and remove old files.
-local state_files = require("acp_nvim.health.state_files")
+local state_files = require("acp_nvim.kernel.state_files")
 
 local M = {}
 

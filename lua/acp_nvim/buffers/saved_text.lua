@@ -1,5 +1,5 @@
 -- The text of a buffer's file when the buffer last read or wrote it: the base for merging when both have changed.
-local file_buffer = require("acp_nvim.windows.file_buffer")
+local file_buffer = require("acp_nvim.buffers.file_buffer")
 local text = require("acp_nvim.buffers.text")
 
 local M = {}

@@ -1,7 +1,7 @@
 -- Watches the buffers of files that agents may change: which exist, and when the user reads or writes their files. These
 -- are the files below the directories of the agents' sessions, and others that the agents' tool calls have named.
 local lazy = require("acp_nvim.lazy")
-local edits = lazy("acp_nvim.review.edits")
+local edits = lazy("acp_nvim.buffers.edits")
 local host = require("acp_nvim.host")
 local lookup = require("acp_nvim.buffers.lookup")
 local modified_event = require("acp_nvim.buffers.modified_event")

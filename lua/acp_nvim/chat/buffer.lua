@@ -1,8 +1,8 @@
 -- Creates the buffer of a chat, and saves and restores its text.
 local busy = require("acp_nvim.chat.busy")
 local named = require("acp_nvim.buffers.named")
-local sessions = require("acp_nvim.sessions")
-local transcript = require("acp_nvim.chat.transcript")
+local sessions = require("acp_nvim.host.sessions")
+local transcript = require("acp_nvim.transcript")
 
 local M = {}
 

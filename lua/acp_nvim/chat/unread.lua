@@ -1,5 +1,5 @@
 -- Counts messages that arrive while their chat is not visible.
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 local winbar = require("acp_nvim.chat.winbar")
 local windows = require("acp_nvim.chat.windows")
 

@@ -1,9 +1,9 @@
 -- Says in an empty chat what can be done there: continue the conversation used last, and what to ask the demo agent.
 local config = require("acp_nvim.config")
 local lazy = require("acp_nvim.lazy")
-local cells = require("acp_nvim.chat.cells")
-local comment_rows = lazy("acp_nvim.review.comment_rows")
-local question = lazy("acp_nvim.sessions.question")
+local cells = require("acp_nvim.render.cells")
+local comment_rows = lazy("acp_nvim.render.wrapping")
+local question = lazy("acp_nvim.host.question")
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- Checks the agents in a user's table: returns the valid fields of each, and adds the problems.
 local checks = require("acp_nvim.config.checks")
-local hint = require("acp_nvim.config.hint")
+local hint = require("acp_nvim.kernel.hint")
 local names = require("acp_nvim.names")
 
 ---Checks of the fields: a kind for `checks.kind`, or a function that returns the problem.
@@ -182,7 +182,7 @@ local function agent_checked(name, agent, problems)
       good[field] = normalized(field, value)
     end
   end
-  local is_bundled = name == "demo" or require("acp_nvim.agents.catalogue")[name] ~= nil
+  local is_bundled = name == "demo" or require("acp_nvim.config.catalogue")[name] ~= nil
   if agent.command ~= nil and agent.address ~= nil then
     problems[#problems + 1] = ("agents.%s: has a command and an address, and needs one of them"):format(name)
   elseif good.command or good.address or (agent.command == nil and agent.address == nil and is_bundled) then

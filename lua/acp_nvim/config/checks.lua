@@ -1,6 +1,6 @@
 -- Checks values of a user's table. A check returns the problem, or, for a list or a map, its valid part.
-local hint = require("acp_nvim.config.hint")
-local icon_names = require("acp_nvim.chat.blocks.icons")
+local hint = require("acp_nvim.kernel.hint")
+local icon_names = require("acp_nvim.render.icons")
 local names = require("acp_nvim.names")
 
 local M = {}

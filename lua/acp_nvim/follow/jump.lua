@@ -1,11 +1,11 @@
 -- Shows the agent's location in a window, and highlights the line for a moment. Loads files that are not open, if they
 -- are text and not too large.
-local file_buffer = require("acp_nvim.windows.file_buffer")
-local position = require("acp_nvim.position")
+local file_buffer = require("acp_nvim.buffers.file_buffer")
+local position = require("acp_nvim.kernel.position")
 local switch = require("acp_nvim.windows.switch")
 local tracking = require("acp_nvim.buffers.tracking")
 local windows = require("acp_nvim.windows.open")
-local winbar = require("acp_nvim.review.winbar")
+local winbar = require("acp_nvim.review.files.winbar")
 
 local M = {}
 

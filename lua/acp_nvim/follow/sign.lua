@@ -1,7 +1,7 @@
 -- Shows a sign where each agent works, in every buffer of that file; dims it when the turn ends.
 local config = require("acp_nvim.config")
 local lookup = require("acp_nvim.buffers.lookup")
-local position = require("acp_nvim.position")
+local position = require("acp_nvim.kernel.position")
 
 local M = {}
 

@@ -1,5 +1,5 @@
 -- Watches the user: whether they are idle, and whether they move, scroll or edit in the follow window.
-local command_line = require("acp_nvim.windows.command_line")
+local command_line = require("acp_nvim.kernel.command_line")
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- Edits the text of one field in a small window over the form. Each change is reported at once.
 local config = require("acp_nvim.config")
-local keymaps = require("acp_nvim.keymaps")
+local keymaps = require("acp_nvim.keys")
 local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local size = require("acp_nvim.windows.size")

@@ -1,6 +1,6 @@
 -- Edits the fields of a form: types, toggles, chooses and clears values, and moves from field to field.
-local Lines = require("acp_nvim.chat.blocks.lines")
-local dialog = require("acp_nvim.dialog")
+local Lines = require("acp_nvim.render.lines")
+local dialog = require("acp_nvim.kernel.dialog")
 local editing = require("acp_nvim.forms.editing")
 local questions = require("acp_nvim.forms.questions")
 local window = require("acp_nvim.forms.window")

@@ -1,5 +1,5 @@
 -- Lays out a question for its own buffer: the form to fill in, the answers to review, or the URL to open.
-local Lines = require("acp_nvim.chat.blocks.lines")
+local Lines = require("acp_nvim.render.lines")
 local config = require("acp_nvim.config")
 local limits = require("acp_nvim.limits")
 

@@ -1,8 +1,8 @@
 -- Keeps the questions of agents and the values that the user has filled in, also after a question is over.
-local dialog = require("acp_nvim.dialog")
-local external = require("acp_nvim.external")
+local dialog = require("acp_nvim.kernel.dialog")
+local external = require("acp_nvim.kernel.external")
 local host = require("acp_nvim.host")
-local message = require("acp_nvim.message")
+local message = require("acp_nvim.kernel.message")
 
 local M = {}
 

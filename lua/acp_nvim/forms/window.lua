@@ -1,16 +1,16 @@
 -- Opens and closes the window of a question, and draws its buffer. Closing the window answers nothing.
-local Lines = require("acp_nvim.chat.blocks.lines")
-local block = require("acp_nvim.chat.blocks.question")
-local decoration = require("acp_nvim.chat.transcript.decoration")
+local Lines = require("acp_nvim.render.lines")
+local block = require("acp_nvim.forms.question")
+local decoration = require("acp_nvim.render.decoration")
 local edge = require("acp_nvim.windows.edge")
 local layout_of = require("acp_nvim.forms.layout")
 local limits = require("acp_nvim.limits")
 local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local questions = require("acp_nvim.forms.questions")
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 local switch = require("acp_nvim.windows.switch")
-local transcript = require("acp_nvim.chat.transcript")
+local transcript = require("acp_nvim.transcript")
 
 local M = {}
 

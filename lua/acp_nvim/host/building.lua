@@ -1,10 +1,10 @@
 -- Builds the Python environment of the host when the user wants it: asks, shows the progress, runs one build at a time.
-local dialog = require("acp_nvim.dialog")
+local dialog = require("acp_nvim.kernel.dialog")
 local environment = require("acp_nvim.host.environment")
-local log = require("acp_nvim.log")
-local message = require("acp_nvim.message")
+local log = require("acp_nvim.kernel.log")
+local message = require("acp_nvim.kernel.message")
 local names = require("acp_nvim.names")
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 
 local M = {}
 

@@ -1,10 +1,10 @@
 -- Lets the user choose a method to sign in, and asks for the variables that it needs. Shows one list at a time, and none
 -- while the user types. Values of variables go to the host only.
-local Lines = require("acp_nvim.chat.blocks.lines")
-local command_line = require("acp_nvim.windows.command_line")
-local dialog = require("acp_nvim.dialog")
-local message = require("acp_nvim.message")
-local sessions = require("acp_nvim.sessions")
+local Lines = require("acp_nvim.render.lines")
+local command_line = require("acp_nvim.kernel.command_line")
+local dialog = require("acp_nvim.kernel.dialog")
+local message = require("acp_nvim.kernel.message")
+local sessions = require("acp_nvim.host.sessions")
 
 local M = {}
 

@@ -1,11 +1,11 @@
 -- Runs the program of an agent that signs the user in, in a terminal whose output is not kept.
-local command_line_window = require("acp_nvim.windows.command_line")
+local command_line_window = require("acp_nvim.kernel.command_line")
 local host = require("acp_nvim.host")
-local keymaps = require("acp_nvim.keymaps")
+local keymaps = require("acp_nvim.keys")
 local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local switch = require("acp_nvim.windows.switch")
-local typed_ahead = require("acp_nvim.windows.typed_ahead")
+local typed_ahead = require("acp_nvim.keys.typed_ahead")
 
 local M = {}
 

@@ -1,5 +1,5 @@
 -- Bounds the answer of a tool: what it is made of has any size.
-local values = require("acp_nvim.language_servers.values")
+local values = require("acp_nvim.problems.values")
 
 local LINES = 5001 -- the longest lists that tools make, and a line about what they have left out
 local LINE_BYTES = 1900 -- less than the host shows of a line

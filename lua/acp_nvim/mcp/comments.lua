@@ -2,8 +2,8 @@
 local comments = require("acp_nvim.review.comments")
 local inside = require("acp_nvim.mcp.inside")
 local lookup = require("acp_nvim.buffers.lookup")
-local marks = require("acp_nvim.review.comment_marks")
-local name_of = require("acp_nvim.mcp.name")
+local marks = require("acp_nvim.review.comments.marks")
+local name_of = require("acp_nvim.kernel.relative_path")
 
 local M = {}
 

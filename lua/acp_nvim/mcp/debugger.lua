@@ -1,7 +1,7 @@
 -- The tool that tells where nvim-dap has stopped. It only reads what nvim-dap knows already.
 local lookup = require("acp_nvim.buffers.lookup")
-local name_of = require("acp_nvim.mcp.name")
-local values = require("acp_nvim.language_servers.values")
+local name_of = require("acp_nvim.kernel.relative_path")
+local values = require("acp_nvim.problems.values")
 
 local M = {}
 

@@ -2,11 +2,11 @@
 local guarded = require("acp_nvim.mcp.guarded")
 local inside = require("acp_nvim.mcp.inside")
 local lookup = require("acp_nvim.buffers.lookup")
-local name_of = require("acp_nvim.mcp.name")
+local name_of = require("acp_nvim.kernel.relative_path")
 local problems = require("acp_nvim.problems")
 local servers = require("acp_nvim.mcp.servers")
 local settling = require("acp_nvim.problems.settling")
-local values = require("acp_nvim.language_servers.values")
+local values = require("acp_nvim.problems.values")
 
 local M = {}
 

@@ -1,14 +1,14 @@
 -- Tools that let language servers propose edits. The host asks the user, and carries them out.
-local answers = require("acp_nvim.language_servers.answers")
-local edits = require("acp_nvim.language_servers.edits")
+local answers = require("acp_nvim.problems.answers")
+local edits = require("acp_nvim.problems.edits")
 local guarded = require("acp_nvim.mcp.guarded")
 local lookup = require("acp_nvim.buffers.lookup")
-local name_of = require("acp_nvim.mcp.name")
+local name_of = require("acp_nvim.kernel.relative_path")
 local positions = require("acp_nvim.mcp.positions")
 local servers = require("acp_nvim.mcp.servers")
 local settling = require("acp_nvim.problems.settling")
 local text = require("acp_nvim.buffers.text")
-local values = require("acp_nvim.language_servers.values")
+local values = require("acp_nvim.problems.values")
 
 local M = {}
 

@@ -1,5 +1,5 @@
 -- Answers a tool call whose callback fails: nothing else would, and the agent would wait for the whole limit.
-local log = require("acp_nvim.log")
+local log = require("acp_nvim.kernel.log")
 
 local LOGGED_BYTES = 8000 -- of an error, which may have what a language server has sent
 local FAILED = "Neovim failed to carry this out; `:AcpLog` has the reason. Go on without it."

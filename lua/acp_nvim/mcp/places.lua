@@ -1,11 +1,11 @@
 -- Shows places in files as `path:line:col: text`. Texts are read in slices, and only of files of the session.
-local file_buffer = require("acp_nvim.windows.file_buffer")
+local file_buffer = require("acp_nvim.buffers.file_buffer")
 local guarded = require("acp_nvim.mcp.guarded")
 local inside = require("acp_nvim.mcp.inside")
 local lookup = require("acp_nvim.buffers.lookup")
-local name_of = require("acp_nvim.mcp.name")
-local slices = require("acp_nvim.prompt.complete.slices")
-local values = require("acp_nvim.language_servers.values")
+local name_of = require("acp_nvim.kernel.relative_path")
+local slices = require("acp_nvim.kernel.slices")
+local values = require("acp_nvim.problems.values")
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- Finds the position that an agent means by a line and the text of a symbol: models miscount columns.
-local name_of = require("acp_nvim.mcp.name")
+local name_of = require("acp_nvim.kernel.relative_path")
 local lookup = require("acp_nvim.buffers.lookup")
-local values = require("acp_nvim.language_servers.values")
+local values = require("acp_nvim.problems.values")
 
 local M = {}
 

@@ -1,9 +1,9 @@
 -- Asks the language servers of a buffer; all of them at once, and none without a limit.
-local file_buffer = require("acp_nvim.windows.file_buffer")
+local file_buffer = require("acp_nvim.buffers.file_buffer")
 local guarded = require("acp_nvim.mcp.guarded")
 local lookup = require("acp_nvim.buffers.lookup")
-local name_of = require("acp_nvim.mcp.name")
-local values = require("acp_nvim.language_servers.values")
+local name_of = require("acp_nvim.kernel.relative_path")
+local values = require("acp_nvim.problems.values")
 
 require("acp_nvim.problems.settling") -- notices from now on what language servers are sent and publish
 

@@ -1,7 +1,7 @@
 -- Tools that tell what the user sees, and what is not saved.
 local inside = require("acp_nvim.mcp.inside")
 local lookup = require("acp_nvim.buffers.lookup")
-local name_of = require("acp_nvim.mcp.name")
+local name_of = require("acp_nvim.kernel.relative_path")
 local saved_text = require("acp_nvim.buffers.saved_text")
 local text = require("acp_nvim.buffers.text")
 local windows = require("acp_nvim.windows.open")

@@ -1,10 +1,10 @@
 -- Tools that ask the language servers about symbols.
-local answers = require("acp_nvim.language_servers.answers")
-local name_of = require("acp_nvim.mcp.name")
+local answers = require("acp_nvim.problems.answers")
+local name_of = require("acp_nvim.kernel.relative_path")
 local places = require("acp_nvim.mcp.places")
 local positions = require("acp_nvim.mcp.positions")
 local servers = require("acp_nvim.mcp.servers")
-local values = require("acp_nvim.language_servers.values")
+local values = require("acp_nvim.problems.values")
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- The terminals that the user shares with agents, and the tool that reads them.
-local message = require("acp_nvim.message")
-local values = require("acp_nvim.language_servers.values")
+local message = require("acp_nvim.kernel.message")
+local values = require("acp_nvim.problems.values")
 
 local M = {}
 

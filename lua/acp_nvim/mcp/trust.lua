@@ -1,7 +1,7 @@
 -- Asks whether to use the MCP servers that a project brings with it: they are programs that run.
-local dialog = require("acp_nvim.dialog")
+local dialog = require("acp_nvim.kernel.dialog")
 local host = require("acp_nvim.host")
-local late = require("acp_nvim.windows.late")
+local late = require("acp_nvim.kernel.late")
 local names = require("acp_nvim.names")
 
 local M = {}

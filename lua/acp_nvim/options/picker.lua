@@ -1,7 +1,7 @@
 -- Lets the user choose a config option of a session, and a value for it.
-local cells = require("acp_nvim.chat.cells")
-local dialog = require("acp_nvim.dialog")
-local message = require("acp_nvim.message")
+local cells = require("acp_nvim.render.cells")
+local dialog = require("acp_nvim.kernel.dialog")
+local message = require("acp_nvim.kernel.message")
 local session_config = require("acp_nvim.options")
 
 local M = {}

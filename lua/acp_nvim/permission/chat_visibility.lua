@@ -1,7 +1,7 @@
 -- Finds the rows of waiting requests in chats: in their own block, and in the tool call right above it.
-local content = require("acp_nvim.chat.blocks.content")
-local sessions = require("acp_nvim.sessions")
-local transcript = require("acp_nvim.chat.transcript")
+local content = require("acp_nvim.transcript.blocks.content")
+local sessions = require("acp_nvim.host.sessions")
+local transcript = require("acp_nvim.transcript")
 local visibility = require("acp_nvim.permission.visibility")
 
 local M = {}

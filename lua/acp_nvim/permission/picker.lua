@@ -1,10 +1,10 @@
 -- Lets the user choose one of the waiting permission requests, and an answer to it.
-local Lines = require("acp_nvim.chat.blocks.lines")
-local dialog = require("acp_nvim.dialog")
-local message = require("acp_nvim.message")
-local paths = require("acp_nvim.chat.blocks.paths")
+local Lines = require("acp_nvim.render.lines")
+local dialog = require("acp_nvim.kernel.dialog")
+local message = require("acp_nvim.kernel.message")
+local paths = require("acp_nvim.render.paths")
 local permission = require("acp_nvim.permission")
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 
 local M = {}
 

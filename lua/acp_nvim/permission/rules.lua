@@ -1,11 +1,11 @@
 -- Shows the rules that answer permission requests in a project, and forgets stored ones.
-local Lines = require("acp_nvim.chat.blocks.lines")
-local dialog = require("acp_nvim.dialog")
+local Lines = require("acp_nvim.render.lines")
+local dialog = require("acp_nvim.kernel.dialog")
 local host = require("acp_nvim.host")
-local late = require("acp_nvim.windows.late")
-local message = require("acp_nvim.message")
+local late = require("acp_nvim.kernel.late")
+local message = require("acp_nvim.kernel.message")
 local names = require("acp_nvim.names")
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 
 local M = {}
 

@@ -1,5 +1,5 @@
 -- Opens, moves and closes the window of the float with permissions, without autocommands or a change of focus.
-local decoration = require("acp_nvim.chat.transcript.decoration")
+local decoration = require("acp_nvim.render.decoration")
 local limits = require("acp_nvim.limits")
 local own = require("acp_nvim.windows.own")
 

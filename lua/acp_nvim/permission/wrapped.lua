@@ -1,5 +1,5 @@
 -- Splits lines at the width of a window, so that each row of the screen is a line of the buffer.
-local characters = require("acp_nvim.chat.blocks.characters")
+local characters = require("acp_nvim.render.characters")
 
 local TAB_WIDTH = 8
 

@@ -1,8 +1,8 @@
 -- Waits until the language servers of a buffer have published diagnostics for its present text.
-local file_buffer = require("acp_nvim.windows.file_buffer")
-local log = require("acp_nvim.log")
-local uri = require("acp_nvim.language_servers.uri")
-local values = require("acp_nvim.language_servers.values")
+local file_buffer = require("acp_nvim.buffers.file_buffer")
+local log = require("acp_nvim.kernel.log")
+local uri = require("acp_nvim.problems.uri")
+local values = require("acp_nvim.problems.values")
 
 local M = {}
 

@@ -1,6 +1,6 @@
 -- Tells by Neovim's event Progress (since 0.12) of work that goes on: terminals and status lines show it. Fires the event
 -- itself: a progress message of nvim_echo() would be drawn over the command line, and kept in |:messages|.
-local autocmds = require("acp_nvim.autocmds")
+local autocmds = require("acp_nvim.kernel.autocmds")
 
 local M = {}
 

@@ -1,11 +1,11 @@
 -- Connects prompts to the completion server, and requests completions while typing unless a completion plugin does.
-local autocmds = require("acp_nvim.autocmds")
+local autocmds = require("acp_nvim.kernel.autocmds")
 local config = require("acp_nvim.config")
-local idle = require("acp_nvim.idle")
+local idle = require("acp_nvim.kernel.idle")
 local lazy = require("acp_nvim.lazy")
-local log = require("acp_nvim.log")
+local log = require("acp_nvim.kernel.log")
 local server = lazy("acp_nvim.prompt.lsp_server")
-local syntax = lazy("acp_nvim.prompt.mentions.syntax")
+local syntax = lazy("acp_nvim.mentions.syntax")
 
 local M = {}
 

@@ -1,8 +1,8 @@
 -- Saves the text of prompts and the prompts not yet sent, since Neovim may be killed at any time.
-local idle = require("acp_nvim.idle")
-local owned_files = require("acp_nvim.health.owned_files")
+local idle = require("acp_nvim.kernel.idle")
+local owned_files = require("acp_nvim.kernel.owned_files")
 local queue = require("acp_nvim.prompt.queue")
-local state_files = require("acp_nvim.health.state_files")
+local state_files = require("acp_nvim.kernel.state_files")
 
 local M = {}
 

@@ -1,8 +1,8 @@
 -- Steps through the prompts sent in a project, by any Neovim; the present draft comes after the newest one.
-local dialog = require("acp_nvim.dialog")
+local dialog = require("acp_nvim.kernel.dialog")
 local host = require("acp_nvim.host")
-local message = require("acp_nvim.message")
-local state_files = require("acp_nvim.health.state_files")
+local message = require("acp_nvim.kernel.message")
+local state_files = require("acp_nvim.kernel.state_files")
 
 local M = {}
 

@@ -1,8 +1,8 @@
 -- Saves the image in the clipboard to a file, and inserts a mention of it into the prompt.
 local limits = require("acp_nvim.limits")
-local message = require("acp_nvim.message")
+local message = require("acp_nvim.kernel.message")
 local names = require("acp_nvim.names")
-local syntax = require("acp_nvim.prompt.mentions.syntax")
+local syntax = require("acp_nvim.mentions.syntax")
 
 local M = {}
 

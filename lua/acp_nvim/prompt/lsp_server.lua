@@ -1,12 +1,12 @@
 -- An in-process language server that completes prompts, for any completion plugin.
 local candidates = require("acp_nvim.prompt.complete.candidates")
-local cells = require("acp_nvim.chat.cells")
-local characters = require("acp_nvim.chat.blocks.characters")
-local file_buffer = require("acp_nvim.windows.file_buffer")
-local log = require("acp_nvim.log")
-local sessions = require("acp_nvim.sessions")
-local syntax = require("acp_nvim.prompt.mentions.syntax")
-local version = require("acp_nvim.version")
+local cells = require("acp_nvim.render.cells")
+local characters = require("acp_nvim.render.characters")
+local file_buffer = require("acp_nvim.buffers.file_buffer")
+local log = require("acp_nvim.kernel.log")
+local sessions = require("acp_nvim.host.sessions")
+local syntax = require("acp_nvim.mentions.syntax")
+local version = require("acp_nvim.host.version")
 
 local M = {}
 

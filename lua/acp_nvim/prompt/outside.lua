@@ -1,8 +1,8 @@
 -- Tells the user when a prompt has attachments from outside of its session's directories.
 local config = require("acp_nvim.config")
-local message = require("acp_nvim.message")
+local message = require("acp_nvim.kernel.message")
 local names = require("acp_nvim.names")
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 
 local M = {}
 

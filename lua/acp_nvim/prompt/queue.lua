@@ -1,7 +1,7 @@
 -- Prompts that no agent has received yet: shows the host's queue below the prompt, and keeps the prompts that the host
 -- has not accepted.
 
-local hints = require("acp_nvim.prompt.hints")
+local hints = require("acp_nvim.chat.winbar.hints")
 
 local M = {}
 

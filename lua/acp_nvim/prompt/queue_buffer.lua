@@ -1,19 +1,19 @@
 -- The buffer in which the user edits the queue: each prompt has a section below a header with its number, which is its
 -- position when the buffer was filled. Writing the buffer replaces the queue.
-local autocmds = require("acp_nvim.autocmds")
+local autocmds = require("acp_nvim.kernel.autocmds")
 local lazy = require("acp_nvim.lazy")
 local config = require("acp_nvim.config")
-local help = lazy("acp_nvim.chat.help")
-local keymaps = require("acp_nvim.keymaps")
-local mentions = require("acp_nvim.prompt.mentions")
-local message = require("acp_nvim.message")
+local help = lazy("acp_nvim.keys.help")
+local keymaps = require("acp_nvim.keys")
+local mentions = require("acp_nvim.mentions")
+local message = require("acp_nvim.kernel.message")
 local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local prompt_buffer = require("acp_nvim.prompt.buffer")
 local queue = require("acp_nvim.prompt.queue")
 local requests = require("acp_nvim.host.requests")
 local sending = require("acp_nvim.prompt.sending")
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 local switch = require("acp_nvim.windows.switch")
 
 local M = {}

@@ -1,8 +1,8 @@
 -- Offers the prompt that the agent suggests in the empty prompt buffer. Only a key makes it text; it is never sent.
-local cells = require("acp_nvim.chat.cells")
+local cells = require("acp_nvim.render.cells")
 local config = require("acp_nvim.config")
-local sessions = require("acp_nvim.sessions")
-local states = require("acp_nvim.states")
+local sessions = require("acp_nvim.host.sessions")
+local states = require("acp_nvim.host.states")
 
 local M = {}
 

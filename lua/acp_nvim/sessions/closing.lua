@@ -1,14 +1,14 @@
 -- Closes, renames and archives sessions, deletes what is kept of them, and removes their worktrees. Asks before anything
 -- is lost.
-local client = require("acp_nvim.host.client")
-local dialog = require("acp_nvim.dialog")
-local late = require("acp_nvim.windows.late")
-local message = require("acp_nvim.message")
+local client = require("acp_nvim.sessions.client")
+local dialog = require("acp_nvim.kernel.dialog")
+local late = require("acp_nvim.kernel.late")
+local message = require("acp_nvim.kernel.message")
 local names = require("acp_nvim.names")
 local prompt = require("acp_nvim.prompt.buffer")
-local question = require("acp_nvim.sessions.question")
-local sessions = require("acp_nvim.sessions")
-local states = require("acp_nvim.states")
+local question = require("acp_nvim.host.question")
+local sessions = require("acp_nvim.host.sessions")
+local states = require("acp_nvim.host.states")
 
 local M = {}
 

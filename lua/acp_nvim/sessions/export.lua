@@ -1,10 +1,10 @@
 -- Exports a conversation as markdown, into a file or a new buffer, with secrets masked unless the user wants them.
 local host = require("acp_nvim.host")
-local late = require("acp_nvim.windows.late")
-local message = require("acp_nvim.message")
+local late = require("acp_nvim.kernel.late")
+local message = require("acp_nvim.kernel.message")
 local names = require("acp_nvim.names")
 local requests = require("acp_nvim.host.requests")
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 
 local M = {}
 

@@ -1,10 +1,10 @@
 -- Shows kept conversations: chats without an agent and a prompt.
 local chat_buffer = require("acp_nvim.chat.buffer")
-local highlights = require("acp_nvim.highlights")
-local message = require("acp_nvim.message")
-local read_only = require("acp_nvim.chat.read_only")
+local highlights = require("acp_nvim.kernel.highlights")
+local message = require("acp_nvim.kernel.message")
+local read_only = require("acp_nvim.actions.read_only")
 local requests = require("acp_nvim.host.requests")
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 local windows = require("acp_nvim.chat.windows")
 local winbar = require("acp_nvim.chat.winbar")
 

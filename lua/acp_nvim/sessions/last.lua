@@ -1,8 +1,8 @@
 -- Continues the conversation that was used last in a directory.
-local late = require("acp_nvim.windows.late")
-local message = require("acp_nvim.message")
+local late = require("acp_nvim.kernel.late")
+local message = require("acp_nvim.kernel.message")
 local names = require("acp_nvim.names")
-local question = require("acp_nvim.sessions.question")
+local question = require("acp_nvim.host.question")
 local session_closing = require("acp_nvim.sessions.closing")
 local ways = require("acp_nvim.sessions.ways")
 

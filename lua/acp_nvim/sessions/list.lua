@@ -1,13 +1,13 @@
 -- Lists sessions, to choose one: open ones, those that agents keep, and the conversations kept here.
-local agents = require("acp_nvim.agents")
-local client = require("acp_nvim.host.client")
-local dialog = require("acp_nvim.dialog")
-local late = require("acp_nvim.windows.late")
-local message = require("acp_nvim.message")
-local question = require("acp_nvim.sessions.question")
+local agents = require("acp_nvim.config.agents")
+local client = require("acp_nvim.sessions.client")
+local dialog = require("acp_nvim.kernel.dialog")
+local late = require("acp_nvim.kernel.late")
+local message = require("acp_nvim.kernel.message")
+local question = require("acp_nvim.host.question")
 local session_arguments = require("acp_nvim.sessions.arguments")
 local session_ways = require("acp_nvim.sessions.ways")
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 
 local M = {}
 

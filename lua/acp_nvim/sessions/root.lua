@@ -1,6 +1,6 @@
 -- Determines the directory of a new session, by the option `root`.
 local config = require("acp_nvim.config")
-local message = require("acp_nvim.message")
+local message = require("acp_nvim.kernel.message")
 local names = require("acp_nvim.names")
 local windows = require("acp_nvim.windows.open")
 

@@ -1,11 +1,11 @@
 -- Lists the actions for a session, and runs them.
-local agents = require("acp_nvim.agents")
-local client = require("acp_nvim.host.client")
-local dialog = require("acp_nvim.dialog")
+local agents = require("acp_nvim.config.agents")
+local client = require("acp_nvim.sessions.client")
+local dialog = require("acp_nvim.kernel.dialog")
 local kept_sessions = require("acp_nvim.sessions.kept")
-local late = require("acp_nvim.windows.late")
-local message = require("acp_nvim.message")
-local question = require("acp_nvim.sessions.question")
+local late = require("acp_nvim.kernel.late")
+local message = require("acp_nvim.kernel.message")
+local question = require("acp_nvim.host.question")
 local session_closing = require("acp_nvim.sessions.closing")
 
 local M = {}

@@ -1,6 +1,6 @@
 -- Sets the options of the plugin's own windows, and keeps the buffers of others out of them.
 local lazy = require("acp_nvim.lazy")
-local message = lazy("acp_nvim.message")
+local message = lazy("acp_nvim.kernel.message")
 local switch = require("acp_nvim.windows.switch")
 
 local M = {}

@@ -2,7 +2,7 @@
 -- compares a buffer with its file, and would ask about a change while the user types.
 local file_check = require("acp_nvim.buffers.file_check")
 local lazy = require("acp_nvim.lazy")
-local message = lazy("acp_nvim.message")
+local message = lazy("acp_nvim.kernel.message")
 local names = require("acp_nvim.names")
 local tracking = lazy("acp_nvim.buffers.tracking")
 

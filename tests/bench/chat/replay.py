@@ -57,7 +57,7 @@ return found
 REOPEN = """
 local times = ...
 local windows = require("acp_nvim.chat.windows")
-local session = require("acp_nvim.sessions").nearest()
+local session = require("acp_nvim.host.sessions").nearest()
 local took = {}
 for _ = 1, times do
   windows.close(session)

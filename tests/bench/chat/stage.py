@@ -171,7 +171,7 @@ class Ours(Stage):
     def open(self) -> None:
         self.editor.command("AcpChat it")
         self.editor.wait_until('require("acp_nvim").status().state == "idle"')
-        self.editor.lua('probe.watch(require("acp_nvim.sessions").last_used().bufnr)')
+        self.editor.lua('probe.watch(require("acp_nvim.host.sessions").last_used().bufnr)')
         self.editor.lua(NO_RECORD)
         self.editor.command("autocmd User AcpTurnEnd lua probe.ended = true")
 

@@ -1,37 +1,4 @@
--- Cycles of `require` among the modules below lua/, requires inside functions too.
-local nodes = require("nodes")
-
----@param name string of a file
----@return string? module
-local function module_of(name)
-  local path = name:match("^lua/(.*)%.lua$")
-  return path and (path:gsub("/init$", ""):gsub("/", "."))
-end
-
----@param file check.File
----@param known table<string, check.File>
----@return string[] modules that it names in calls: of `require`, or of something that requires for it
-local function required(file, known)
-  local found = {}
-  nodes.walk(file.tree, function(node)
-    if node:type() ~= "function_call" then
-      return
-    end
-    local call = nodes.text(node, file)
-    for argument in node:field("arguments")[1]:iter_children() do
-      local name = argument:type() == "string" and nodes.text(argument, file):match("^[\"'](.*)[\"']$")
-      -- a name without a dot may be any other word; with one it is a module
-      if
-        name
-        and known[name]
-        and (name:find(".", 1, true) or call:match("^p?call%(require") or call:match("^require"))
-      then
-        found[#found + 1] = name
-      end
-    end
-  end)
-  return found
-end
+-- Cycles of `require` among modules, and among folders: a module at the top of lua/acp_nvim is a folder of its own.
 
 ---@param graph table<string, string[]>
 ---@return string[][]
@@ -59,18 +26,36 @@ local function cycles(graph)
   return found
 end
 
----@param files check.File[]
+---@param graph table<string, string[]> of modules
+---@param files table<string, check.File> by module
+---@return table<string, string[]> of folders
+local function of_folders(graph, files)
+  local function folder(module)
+    local name = vim.fs.dirname(files[module].name)
+    return name == "lua/acp_nvim" and files[module].name or name
+  end
+  local out = {}
+  for module, others in pairs(graph) do
+    local own = out[folder(module)] or {}
+    out[folder(module)] = own
+    for _, other in ipairs(others) do
+      if folder(other) ~= folder(module) then
+        own[#own + 1] = folder(other)
+      end
+    end
+  end
+  return out
+end
+
+---@param graph table<string, string[]> of modules
+---@param files table<string, check.File> by module
 ---@return string[]
-return function(files)
-  local known, graph = {}, {}
-  for _, file in ipairs(files) do
-    known[module_of(file.name) or ""] = file
+return function(graph, files)
+  local problems = {}
+  for what, one in vim.spairs({ modules = graph, folders = of_folders(graph, files) }) do
+    for _, cycle in ipairs(cycles(one)) do
+      problems[#problems + 1] = ("%s require each other: %s"):format(what, table.concat(cycle, " -> "))
+    end
   end
-  known[""] = nil
-  for module, file in pairs(known) do
-    graph[module] = required(file, known)
-  end
-  return vim.tbl_map(function(cycle)
-    return "modules require each other: " .. table.concat(cycle, " -> ")
-  end, cycles(graph))
+  return problems
 end

@@ -37,35 +37,38 @@ local RULES = {
   ["vim.fn.bufload"] = rule(EXPANDS, nil, NUMBER),
   -- programs: the user configures them, or the plugin names them
   ["vim.fn.executable"] = rule(EXPANDS, {
-    "agents.lua",
+    "config/agents.lua",
     "prompt/images.lua",
-    "prompt/mentions/words.lua",
+    "mentions/words.lua",
     "host/environment.lua",
     "host/python.lua",
-    "health.lua",
+    "health/init.lua",
   }),
-  ["vim.fn.exepath"] = rule(EXPANDS, { "host/environment.lua", "agents/health.lua", "names.lua" }),
+  ["vim.fn.exepath"] = rule(EXPANDS, { "host/environment.lua", "health/agents.lua", "names.lua" }),
   -- a path that is constant
   ["vim.api.nvim_get_runtime_file"] = rule("runs commands in names", { "host/environment.lua" }),
   -- of a language whose parser is loaded: Neovim has checked its name
-  ["vim.treesitter.query.get"] = rule("runs commands in names", { "chat/markdown/code.lua", "hunks/syntax.lua" }),
+  ["vim.treesitter.query.get"] = rule(
+    "runs commands in names",
+    { "transcript/markdown/code.lua", "review/hunks/syntax.lua" }
+  ),
   -- a loaded buffer is found by its name before: here only for names of ours, and files that were renamed
   ["vim.api.nvim_buf_set_name"] = rule(
     "a buffer's name decides which file is written",
-    { "buffers/named.lua", "buffers/gone.lua", "terminals.lua", "login/terminal.lua", "forms/editing.lua" }
+    { "buffers/named.lua", "buffers/gone.lua", "terminals/init.lua", "login/terminal.lua", "forms/editing.lua" }
   ),
   -- filename and text are data there, but for what the user's 'quickfixtextfunc' makes of them
-  ["vim.fn.setqflist"] = rule(EXPANDS, { "review/quickfix.lua" }),
+  ["vim.fn.setqflist"] = rule(EXPANDS, { "review/files/quickfix.lua" }),
   -- patterns of the user: of an autocommand, and of a search with \V
   ["vim.regex"] = rule(PATTERN, { "buffers/handled.lua" }),
   ["vim.fn.search"] = rule(PATTERN, { "sessions/kept.lua" }),
   -- keys that are constant or mapped
   ["vim.api.nvim_feedkeys"] = rule(
     KEYS,
-    { "chat/targets.lua", "temporary_keymaps.lua", "forms/editing.lua", "windows/typed_ahead.lua" }
+    { "actions/targets/init.lua", "keys/temporary.lua", "forms/editing.lua", "keys/typed_ahead.lua" }
   ),
   ["vim.api.nvim_input"] = rule(KEYS, { "buffers/pending.lua" }),
-  ["vim.api.nvim_exec2"] = rule(COMMAND, { "autocmds.lua", "message/notifier.lua" }), -- constants
+  ["vim.api.nvim_exec2"] = rule(COMMAND, { "kernel/autocmds.lua", "kernel/notifier.lua" }), -- constants
   ["vim.api[]"] = rule(COMPUTED),
   ["vim.cmd[]"] = rule(COMPUTED),
 }
@@ -108,17 +111,20 @@ end
 ---Files that put commands together, of numbers and of what Neovim itself says.
 local COMPOSES = {
   ["windows/own.lua"] = "winrestcmd()",
-  ["chat/folds/manual.lua"] = "folds: numbers of lines",
+  ["transcript/folds/manual.lua"] = "folds: numbers of lines",
   ["buffers/pending.lua"] = "a key",
-  ["windows/file_buffer.lua"] = "string() of 'shortmess'",
+  ["buffers/file_buffer.lua"] = "string() of 'shortmess'",
   ["buffers/named.lua"] = "a filetype that is a constant",
   ["buffers/file_check.lua"] = "a value of 'buftype' that is a constant",
   ["windows/switch.lua"] = "a modifier that is a constant",
 }
 
 ---Files whose autocommands have other patterns than constants.
-local PATTERNS =
-  { ["chat/windows.lua"] = "a window", ["hunks/watch.lua"] = "constants", ["autocmds.lua"] = "constants" }
+local PATTERNS = {
+  ["chat/windows/init.lua"] = "a window",
+  ["review/hunks/watch.lua"] = "constants",
+  ["kernel/autocmds.lua"] = "constants",
+}
 
 ---Options that are evaluated; `reader.lua` doubles each percent sign.
 local EVALUATED = { winbar = true, statusline = true, tabline = true, titlestring = true, statuscolumn = true }

@@ -1,28 +1,27 @@
--- Files that somebody else names are read by windows/file_buffer.lua only, which checks kind and size before. Finds what
+-- Files that somebody else names are read by buffers/file_buffer.lua only, which checks kind and size before. Finds what
 -- reads files, or has Neovim read them, by its name: through whatever variable, with dots or brackets, or as a string.
 local nodes = require("nodes")
 
-local OPENED = "files are opened by windows/file_buffer.lua, which refuses what could not be read at once"
+local OPENED = "files are opened by buffers/file_buffer.lua, which refuses what could not be read at once"
 
 ---Functions by their last name, with the files that may use them.
 ---@type table<string, string[]>
 local READERS = {
-  bufadd = { "file_buffer.lua" },
-  bufload = { "named.lua" },
+  bufadd = { "buffers/file_buffer.lua" },
+  bufload = { "buffers/named.lua" },
   readfile = {},
   readblob = {},
   taglist = {},
-  swapinfo = { "swap.lua" },
+  swapinfo = { "buffers/swap.lua" },
   fs_open = {
-    "environment.lua",
-    "drafts.lua",
-    "history.lua",
-    "images.lua",
-    "lsp_server.lua",
-    "file_buffer.lua",
-    "state_files.lua",
+    "host/environment.lua",
+    "prompt/history.lua",
+    "prompt/images.lua",
+    "prompt/lsp_server.lua",
+    "buffers/file_buffer.lua",
+    "kernel/state_files.lua",
   },
-  fs_copyfile = { "tutor.lua" },
+  fs_copyfile = { "tutor/init.lua" },
   fs_sendfile = {},
   -- of vim.lsp.util, vim.lsp and vim: these read the files that a language server names, or load them
   locations_to_items = {},
@@ -47,8 +46,8 @@ local WHOLE = {
   ["vim.call"] = {},
   ["vim.lsp.buf"] = {},
   ["vim.lsp.util.rename"] = {},
-  io = { "state_files.lua" },
-  dofile = { "environment.lua" }, -- of a file of the plugin
+  io = { "kernel/state_files.lua" },
+  dofile = { "host/environment.lua" }, -- of a file of the plugin
   loadfile = {},
 }
 
@@ -134,7 +133,7 @@ end
 ---@param file check.File
 ---@return check.Problem[]
 return function(file)
-  local problems, name = {}, vim.fs.basename(file.name)
+  local problems, name = {}, file.name:gsub("^lua/acp_nvim/", "")
   nodes.walk(file.tree, function(node)
     local text = literal(node, file)
     local only = READERS[text or ""] or (not text and rule_of(node, file)) or nil

@@ -5,38 +5,41 @@ local nodes = require("nodes")
 ---@field only? string|string[] the file that may, or the files
 ---@field why string
 
-local OPENED = "files are opened by windows/file_buffer.lua, which refuses what could not be read at once"
-local ASKS = "only dialog.lua asks the user: never within a batch of events, nor while Neovim exits"
+local OPENED = "files are opened by buffers/file_buffer.lua, which refuses what could not be read at once"
+local ASKS = "only kernel/dialog.lua asks the user: never within a batch of events, nor while Neovim exits"
 
 ---@type table<string, check.Rule> by the text of an expression
 local RULES = {
-  ["vim.notify"] = { only = "message.lua", why = "only message.lua speaks to the user" },
-  ["vim.notify_once"] = { only = "message.lua", why = "only message.lua speaks to the user" },
-  ["vim.ui.select"] = { only = "dialog.lua", why = ASKS },
-  ["vim.ui.input"] = { only = "dialog.lua", why = ASKS },
-  ["vim.fn.input"] = { only = "dialog.lua", why = ASKS },
-  ["vim.fn.inputsecret"] = { only = "dialog.lua", why = ASKS },
+  ["vim.notify"] = { only = "kernel/message.lua", why = "only kernel/message.lua speaks to the user" },
+  ["vim.notify_once"] = { only = "kernel/message.lua", why = "only kernel/message.lua speaks to the user" },
+  ["vim.ui.select"] = { only = "kernel/dialog.lua", why = ASKS },
+  ["vim.ui.input"] = { only = "kernel/dialog.lua", why = ASKS },
+  ["vim.fn.input"] = { only = "kernel/dialog.lua", why = ASKS },
+  ["vim.fn.inputsecret"] = { only = "kernel/dialog.lua", why = ASKS },
   ["vim.fn.inputlist"] = { why = ASKS },
   ["vim.fn.inputdialog"] = { why = ASKS },
-  ["vim.fn.confirm"] = { only = "dialog.lua", why = ASKS },
+  ["vim.fn.confirm"] = { only = "kernel/dialog.lua", why = ASKS },
   ["vim.fn.getchar"] = { why = ASKS },
   ["vim.fn.getcharstr"] = { why = ASKS },
   ["vim.wait"] = { why = "the editor never waits" },
   ["vim.fn.wait"] = { why = "the editor never waits" },
-  ["vim.fn.system"] = { only = "health.lua", why = "the editor never waits" },
-  ["vim.fn.systemlist"] = { only = "health.lua", why = "the editor never waits" },
+  ["vim.fn.system"] = { only = "health/init.lua", why = "the editor never waits" },
+  ["vim.fn.systemlist"] = { only = "health/init.lua", why = "the editor never waits" },
   ["vim.rpcrequest"] = { why = "the editor never waits for the host" },
   ["vim.fn.rpcrequest"] = { why = "the editor never waits for the host" },
   ["io.popen"] = { why = "the editor never waits" },
   ["os.execute"] = { why = "the editor never waits" },
-  [":wait"] = { only = "health.lua", why = "the editor never waits" },
+  [":wait"] = { only = { "health/init.lua", "health/agents.lua" }, why = "the editor never waits" },
   ["vim.cmd.edit"] = { why = OPENED },
   ["vim.cmd.split"] = { why = OPENED },
   ["vim.cmd.vsplit"] = { why = OPENED },
   ["vim.cmd.badd"] = { why = OPENED },
   ["vim.cmd.view"] = { why = OPENED },
 
-  ["vim.ui.open"] = { only = "external.lua", why = "only external.lua starts the system's program: it asks first" },
+  ["vim.ui.open"] = {
+    only = "kernel/external.lua",
+    why = "only kernel/external.lua starts the system's program: it asks first",
+  },
 }
 
 -- Ex commands that read the file they are given, at the beginning of a string or after what modifies them
@@ -87,12 +90,12 @@ return function(file)
   nodes.walk(file.tree, function(node)
     local text = expression(node, file)
     local rule = text and RULES[text]
-    local name = vim.fs.basename(file.name)
+    local name = file.name:gsub("^lua/acp_nvim/", "")
     if rule and not may(rule.only, name) then
       local spelled = text:sub(1, 1) == ":" and text or nodes.text(node, file)
       problems[#problems + 1] = { line = nodes.line(node), text = ("`%s`: %s"):format(spelled, rule.why) }
     end
-    local command = name ~= "file_buffer.lua" and reading(node, file)
+    local command = name ~= "buffers/file_buffer.lua" and reading(node, file)
     if command then
       problems[#problems + 1] = { line = nodes.line(node), text = ("`%s`: %s"):format(command, OPENED) }
     end

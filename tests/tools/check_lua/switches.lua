@@ -13,9 +13,9 @@ local FUNCTIONS = {
   nvim_open_win = {
     SWITCH,
     -- only buffers of the plugin, which have a 'buftype': Neovim compares them with no file
-    "chat/help.lua",
+    "keys/help.lua",
     "chat/windows/frame.lua",
-    "message/answer.lua",
+    "kernel/answer.lua",
     "chat/windows/pin.lua",
     "chat/windows/splits.lua",
     "forms/editing.lua",

@@ -1,5 +1,5 @@
 -- The timer that animates the symbol of a running turn; it runs only while the symbol is visible.
-local guarded = require("acp_nvim.host.guarded")
+local guarded = require("acp_nvim.kernel.guarded")
 
 local M = {}
 

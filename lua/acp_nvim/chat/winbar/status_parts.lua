@@ -1,9 +1,9 @@
 -- Builds the parts of a session's status line, ordered by importance.
-local cells = require("acp_nvim.chat.cells")
-local progress = require("acp_nvim.review.progress")
-local sessions = require("acp_nvim.sessions")
+local cells = require("acp_nvim.render.cells")
+local progress = require("acp_nvim.progress.review")
+local sessions = require("acp_nvim.host.sessions")
 local spinner = require("acp_nvim.chat.winbar.spinner")
-local states = require("acp_nvim.states")
+local states = require("acp_nvim.host.states")
 
 local M = {}
 

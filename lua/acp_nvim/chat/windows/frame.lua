@@ -1,5 +1,5 @@
 -- Shows chat, plans and prompt in floating windows with one border around them.
-local cells = require("acp_nvim.chat.cells")
+local cells = require("acp_nvim.render.cells")
 local config = require("acp_nvim.config")
 local splits = require("acp_nvim.chat.windows.splits")
 local stack = require("acp_nvim.chat.windows.stack")

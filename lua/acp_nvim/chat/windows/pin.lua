@@ -1,7 +1,7 @@
 -- Shows the plans of the running turn in a few lines of a window above the prompt, which never keeps the focus.
-local Lines = require("acp_nvim.chat.blocks.lines")
-local decoration = require("acp_nvim.chat.transcript.decoration")
-local plans = require("acp_nvim.chat.plans")
+local Lines = require("acp_nvim.render.lines")
+local decoration = require("acp_nvim.render.decoration")
+local plans = require("acp_nvim.transcript.plans")
 local named = require("acp_nvim.buffers.named")
 local own = require("acp_nvim.windows.own")
 local stack = require("acp_nvim.chat.windows.stack")

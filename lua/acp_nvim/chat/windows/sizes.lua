@@ -1,7 +1,7 @@
 -- Stores the size that the user has given to the chat, for this Neovim and later ones.
 local config = require("acp_nvim.config")
-local log = require("acp_nvim.log")
-local state_files = require("acp_nvim.health.state_files")
+local log = require("acp_nvim.kernel.log")
+local state_files = require("acp_nvim.kernel.state_files")
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- Opens chat and prompt in splits or in a separate tab page.
 local config = require("acp_nvim.config")
 local edge = require("acp_nvim.windows.edge")
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 local size = require("acp_nvim.windows.size")
 local sizes = require("acp_nvim.chat.windows.sizes")
 local stack = require("acp_nvim.chat.windows.stack")

@@ -1,6 +1,6 @@
 -- Finds the windows of a chat in the current tab page: chat, plans and prompt.
 local own = require("acp_nvim.windows.own")
-local sessions = require("acp_nvim.sessions")
+local sessions = require("acp_nvim.host.sessions")
 
 local M = {}
 

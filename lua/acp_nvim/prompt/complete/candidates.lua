@@ -1,13 +1,13 @@
 -- Collects completion candidates: commands, keywords, buffers, files and symbols.
-local code = require("acp_nvim.prompt.mentions.code")
-local context = require("acp_nvim.prompt.context")
+local code = require("acp_nvim.mentions.code")
+local context = require("acp_nvim.mentions.context")
 local files = require("acp_nvim.prompt.complete.files")
 local limits = require("acp_nvim.limits")
 local match = require("acp_nvim.prompt.complete.match")
-local places = require("acp_nvim.prompt.mentions.places")
-local symbols = require("acp_nvim.prompt.mentions.symbols")
-local syntax = require("acp_nvim.prompt.mentions.syntax")
-local words = require("acp_nvim.prompt.mentions.words")
+local places = require("acp_nvim.mentions.places")
+local symbols = require("acp_nvim.mentions.symbols")
+local syntax = require("acp_nvim.mentions.syntax")
+local words = require("acp_nvim.mentions.words")
 
 local M = {}
 

@@ -1,7 +1,7 @@
 -- Lists the files below a directory in the background, by git or else by reading directories, and caches the list.
-local git = require("acp_nvim.git")
+local git = require("acp_nvim.kernel.git")
 local limits = require("acp_nvim.limits")
-local slices = require("acp_nvim.prompt.complete.slices")
+local slices = require("acp_nvim.kernel.slices")
 
 local M = {}
 

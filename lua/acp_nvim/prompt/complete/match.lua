@@ -1,6 +1,6 @@
 -- Fuzzy search for paths.
 local limits = require("acp_nvim.limits")
-local slices = require("acp_nvim.prompt.complete.slices")
+local slices = require("acp_nvim.kernel.slices")
 
 local M = {}
 
