@@ -1,8 +1,8 @@
 # One command per task; `make help` lists them. All dependencies are installed into .venv and .cache.
 PYTHON ?=
 VENV := .venv
-# `make test PYTHON=...` uses a separate environment for each Python, named for its version and place; .venv stays as it is
-ifneq ($(and $(PYTHON),$(filter test,$(MAKECMDGOALS))),)
+# `make test PYTHON=...` (or `make system`) uses a separate environment for each Python, named for its version and place; .venv stays as it is
+ifneq ($(and $(PYTHON),$(filter test system,$(MAKECMDGOALS))),)
 PLACE := import platform, re, sys; print(platform.python_version() + re.sub(r"\W+", "-", sys.base_prefix))
 VENV := .cache/venvs/$(or $(shell "$(PYTHON)" -c '$(PLACE)'),none)
 endif
@@ -13,7 +13,7 @@ WITH := ACP_NVIM_NVIM="$(if $(findstring /,$(NVIM)),$(abspath $(NVIM)),$(NVIM))"
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo quick test check format schema bench interop soak fuzz picture doc release clean
+.PHONY: help setup lock demo quick test system check format schema bench interop soak fuzz picture doc release clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/^([a-z]+):.*## /  make \1|/' | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
@@ -47,8 +47,11 @@ demo: ## talk to the bundled demo agent in a temporary project; installs only wh
 quick: setup ## the quick tests of core and Lua, for every edit (3 minutes on two processors)
 	@$(PY) -m pytest -q -n auto --dist worksteal --quick tests/core tests/lua $(PYTEST_ARGS)
 
-test: setup ## every test that needs no third-party agent (PYTHON=/path/to/python3.13: with that Python, in a separate environment; NVIM=/path/to/nvim: with that Neovim)
-	@$(WITH) $(PY) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+test: setup ## the deterministic tests (PYTHON=/path/to/python3.13: with that Python, in a separate environment; NVIM=/path/to/nvim: with that Neovim)
+	@$(WITH) $(PY) -m pytest -n auto --dist worksteal --gate test $(PYTEST_ARGS)
+
+system: setup ## the tests that need a real clock or the machine: they install, kill, or let programs race; a red one is run once more (PYTHON and NVIM: as above)
+	@$(WITH) $(PY) -m tests.tools.run_again -n auto --dist worksteal --gate system $(PYTEST_ARGS)
 
 check: setup .cache/stylua/stylua ## check style, types and structure of Python and Lua
 	@sh tests/tools/check.sh

@@ -21,6 +21,7 @@ from tests.support.places import compile_lua
 from tests.support.quick import is_quick
 from tests.support.released import unreleased
 from tests.support.screen import ScreenEditor
+from tests.support.system_tests import is_system, may_have
 
 contract.is_checked = True
 
@@ -61,6 +62,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """`make quick` runs a part of the tests, CI another part again with another Neovim."""
     parser.addoption("--quick", action="store_true", help="only what is quick: for every edit")
     parser.addoption("--editor", action="store_true", help="only what another version of Neovim may break")
+    parser.addoption("--gate", choices=("test", "system"), help="only the tests of `make test`, or of `make system`")
+
+
+def gate_of(config: pytest.Config) -> str | None:
+    """The gate whose tests are wanted; None: of both. Paths that are named are run, whatever their gate is."""
+    if config.getoption("quick"):
+        return "test"
+    is_named = config.args_source is pytest.Config.ArgsSource.ARGS
+    return None if is_named or config.getoption("editor") else config.getoption("gate")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -70,11 +80,19 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if collection_path.suffix != ".py":
         return None
     name = collection_path.relative_to(config.rootpath).as_posix()
+    if (gate := gate_of(config)) and not may_have(name, gate):
+        return True
     return not all(accepts(name) for accepts in chosen) or None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """On a new Python, what needs a package that is not released for it cannot run."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Only tests of the gate stay. On a new Python, what needs a package that is not released for it cannot run."""
+    if gate := gate_of(config):
+        parts = {True: list[pytest.Item](), False: list[pytest.Item]()}
+        for item in items:
+            parts[is_system(item.nodeid) is (gate == "system")].append(item)
+        items[:] = parts[True]
+        config.hook.pytest_deselected(items=parts[False])
     for item in items:
         if reason := unreleased(item.nodeid):
             item.add_marker(pytest.mark.skip(reason=reason))

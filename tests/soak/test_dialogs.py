@@ -10,7 +10,7 @@ from tests.soak.batches import batches
 from tests.workspace.turns import play_turns
 
 STEPS = 8  # of the agent in one turn, at most
-BATCHES = batches("TURNS", 400, 1000, 50)  # those below are played by `make test`
+BATCHES = batches("TURNS", 400, 1000, 50)  # those below are played by `make system`
 
 
 @pytest.mark.timeout(600)

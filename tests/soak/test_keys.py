@@ -10,7 +10,7 @@ from tests.soak.batches import batches
 from tests.workspace.keys import play_keys
 
 STEPS = 5
-BATCHES = batches("KEYS", 1000, 100, 50)  # those below are played by `make test`
+BATCHES = batches("KEYS", 1000, 100, 50)  # those below are played by `make system`
 
 
 @pytest.mark.timeout(600)

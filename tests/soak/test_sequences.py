@@ -10,7 +10,7 @@ from tests.soak.batches import batches
 from tests.workspace.play import company
 
 BATCH = 100  # sequences for one Neovim
-BATCHES = batches("SEQUENCES", 2000, 100)  # those below are played by `make test`
+BATCHES = batches("SEQUENCES", 2000, 100)  # those below are played by `make system`
 
 
 @pytest.mark.timeout(600)

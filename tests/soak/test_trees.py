@@ -9,7 +9,7 @@ import pytest
 from tests.soak.batches import batches
 from tests.whose.trees.play import company
 
-BATCHES = batches("TREES", 5000, 300)  # those below are played by `make test`
+BATCHES = batches("TREES", 5000, 300)  # those below are played by `make system`
 
 
 @pytest.mark.timeout(600)

@@ -9,7 +9,7 @@ import pytest
 from tests.soak.batches import batches
 from tests.whose.play import company
 
-BATCHES = batches("WHOSE", 5000, 100)  # those below are played by `make test`
+BATCHES = batches("WHOSE", 5000, 100)  # those below are played by `make system`
 
 
 @pytest.mark.timeout(600)

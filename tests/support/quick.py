@@ -1,4 +1,7 @@
-"""Which tests `make quick` leaves to `make test`: those that take longest, by the processor time of their files."""
+"""Which tests `make quick` leaves to `make test`: those that take longest, by the processor time of their files.
+
+It takes none of `make system` (`system_tests.py`), either.
+"""
 
 from __future__ import annotations
 
