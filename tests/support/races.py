@@ -56,7 +56,10 @@ def record(root: Path, failures: dict[str, str], today: date) -> None:
 
 def problems(root: Path) -> Iterator[str]:
     """What has to be mended before anything else: too many races, old ones, and names of tests that are gone."""
-    races = read((root / RACES).read_text(encoding="utf-8"))
+    text = (root / RACES).read_text(encoding="utf-8")
+    races = read(text)
+    if len(races) != sum(line.startswith("|") for line in text.splitlines()) - 2:
+        yield f"{RACES}: a row has not three cells, or no `test` in the first one"
     if len(races) > MOST:
         yield f"there are {len(races)} races, more than {MOST}"
     changes = (root / "CHANGELOG.md").read_text(encoding="utf-8")

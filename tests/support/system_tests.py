@@ -7,7 +7,12 @@ from typing import Final
 REASONS: Final[dict[str, tuple[str, ...]]] = {
     # programs of others
     "talks with the protocol's official SDKs, in Python and node": ("peers/",),
-    "talks with the official client of MCP, as a real process": ("core/mcp/test_eras.py",),
+    "lets the official client of MCP start the real relay": (
+        "core/mcp/test_eras.py::test_a_client_lists_and_calls_the_tools",
+        "core/mcp/test_eras.py::test_a_client_with_a_handshake_is_told_when_the_list_changes",
+        "core/mcp/test_eras.py::test_errors_are_told_in_words",
+        "core/mcp/test_progress.py::test_a_call_that_waits_for_the_user_tells_of_progress",
+    ),
     "waits for what real language servers find": ("nvim/test_after_turn.py", "nvim/test_language_tools.py"),
     # installing and building
     "installs with the real pip": ("tools/test_install.py", "tools/test_install_ways.py"),
@@ -88,7 +93,12 @@ REASONS: Final[dict[str, tuple[str, ...]]] = {
     "waits for the clock of the file system": (
         "core/test_file_time.py::test_a_tick_divides_what_is_changed_before_and_after_it",
     ),
-    "measures milliseconds": (
+    "has to connect within real milliseconds": (
+        "core/mcp/test_listener.py::test_many_clients_without_a_token_do_not_keep_others_out_for_long",
+        "core/transports/test_tcp.py::test_of_several_addresses_the_first_that_answers_is_taken",
+    ),
+    "measures time": (
+        "core/terminals/test_screen.py::test_time_is_linear",
         "nvim/test_harness.py::test_ping_of_an_idle_neovim_is_quick",
         "nvim/test_harness.py::test_ping_sees_a_stall",
     ),

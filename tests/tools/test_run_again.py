@@ -175,6 +175,8 @@ def test_there_may_be_few_races_and_none_that_is_old_or_gone(tmp_path: Path) -> 
     ]
     assert found(tmp_path, good._replace(since="2026-01-31"), changes="## [Unreleased]\n") == []
     assert found(tmp_path, good._replace(since="lately")) == ["'lately' is no day"]
+    (tmp_path / races.RACES).write_text(f"{HEADER}{good.row()}\n| {good.test} | seen | {good.since} |\n")
+    assert "a row has not three cells" in next(races.problems(tmp_path))
     for test in ("tests/whose/test_it.py::test_other", "tests/whose/test_other.py::test_it"):
         assert found(tmp_path, good._replace(test=test)) == [f"{test}: there is no such test"]
     [problem] = found(tmp_path, good._replace(test="tests/core/test_it.py::test_it"))
