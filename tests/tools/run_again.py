@@ -72,8 +72,7 @@ def main(arguments: list[str]) -> int:
     first = run(arguments)
     if not first.may_be_chance():
         return first.status
-    count = len(first.failures)
-    print(f"system: {count} failed; once more, one after the other, with no other test beside it", flush=True)
+    print("system: what failed is run once more, one test after the other, with no other one beside it", flush=True)
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:
         again = pool.submit(run, ["-n", "0", *first.failures]).result()
     red = [test for test in first.failures if test in again.failures or test not in again.passed]
@@ -84,7 +83,7 @@ def main(arguments: list[str]) -> int:
     for test, seen in chance.items():
         print(f"system: FAILED, THEN PASSED BY ITSELF {test}\n    {' '.join(seen.split())[: races.SEEN]}")
     if chance:
-        print(f"system: {races.RACES} has a row for each of these {len(chance)}: commit it, or mend the race")
+        print(f"system: {races.RACES} has a row for each that passed by itself: commit it, or mend the race")
     return 1 if red or again.status else 0
 
 
