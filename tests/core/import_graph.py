@@ -66,6 +66,40 @@ def cycles(found: list[Import]) -> list[list[str]]:
     return closed
 
 
+def folders(root: Path) -> dict[str, str]:
+    """The folder of each module of the package at `root`: the one it lies in; a module at the top stands for itself."""
+    return {
+        name: name if path.name == "__init__.py" or path.parent == root else name.rpartition(".")[0]
+        for name, path in modules(root).items()
+    }
+
+
+def folder_imports(root: Path) -> list[Import]:
+    """The imports between folders, of which each may lie in another."""
+    of = folders(root)
+    found = [(one, of[one.importer], of[one.module]) for one in imports(root) if one.module in of]
+    return [Import(importer, module, one.line) for one, importer, module in found if importer != module]
+
+
+def circling(found: list[Import]) -> set[tuple[str, str]]:
+    """The arrows that are part of a cycle: the second leads back to the first."""
+    edges: dict[str, set[str]] = {}
+    for one in found:
+        edges.setdefault(one.importer, set()).add(one.module)
+
+    def reached(start: str) -> set[str]:
+        seen, ahead = set[str](), [start]
+        while ahead:
+            fresh = edges.get(ahead.pop(), set()) - seen
+            seen |= fresh
+            ahead += fresh
+        return seen
+
+    return {
+        (one, other) for other in {one.module for one in found} for one in reached(other) if other in edges.get(one, ())
+    }
+
+
 def _targets(name: str, path: Path, known: dict[str, Path]) -> Iterator[tuple[str, int]]:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     for node in _statements(ast.parse(path.read_text(encoding="utf-8")).body):
