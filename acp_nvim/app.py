@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections import ChainMap
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from functools import partial
 from inspect import iscoroutine
 from pathlib import Path
@@ -17,7 +17,14 @@ import msgspec
 
 from acp_nvim import __version__, decoders, pythons
 from acp_nvim.acp.dialect import Place
+from acp_nvim.acp.elicitation import ElicitationAsked
+from acp_nvim.acp.schema_common import CreateElicitationResponse
 from acp_nvim.agents.catalogue import DEMO, Catalogue
+from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.connection.peers import AgentLeases, Peers, nobody
+from acp_nvim.connection.startup import PeerSettings
+from acp_nvim.failures import failures
+from acp_nvim.failures.failures import WarningDeduplicator
 from acp_nvim.history.records import Recalled
 from acp_nvim.history.store import TranscriptStore
 from acp_nvim.host_log import configured_env, start_log
@@ -40,15 +47,10 @@ from acp_nvim.rpc.review import review_handlers
 from acp_nvim.rpc.session_lists import SessionListHandlers
 from acp_nvim.rpc.sessions import SessionHandlers
 from acp_nvim.rpc.settings import Config
-from acp_nvim.session import failures
 from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.cancelling import Patience
-from acp_nvim.session.connection.peers import AgentLeases, Peers
-from acp_nvim.session.connection.startup import PeerSettings
-from acp_nvim.session.failures import WarningDeduplicator
 from acp_nvim.session.journal import Journal
 from acp_nvim.session.requests.followed import what_followed
-from acp_nvim.session.requests.unscoped_requests import ask_unscoped
 from acp_nvim.session.services import FIRST_CHILD_KEY, Services
 from acp_nvim.session.session import Session
 from acp_nvim.session.subagents import ParentConversation
@@ -70,6 +72,8 @@ log = logging.getLogger(__name__)
 
 GONE = ("stopped", "failed")
 """States of a session without an agent."""
+WAITING = ("failed", "starting")
+"""States of sessions that wait for their agent to open them, or for a sign-in."""
 
 
 class App:
@@ -110,7 +114,7 @@ class App:
         )
         by_key: list[Any] = [self._services.children.by_key, self.sessions]
         self.conversations: ChainMap[int, ParentConversation] = ChainMap(*by_key)
-        self.peers.ask_user = partial(ask_unscoped, self.sessions.values)
+        self.peers.ask_user = self._ask_unscoped
         self.transcripts = TranscriptStore(tasks, partial(self._trouble, "no_transcripts"))
         self._seen_directory: Path | None = None
         self._telling: anyio.Event | None = None  # the task that publishes the statuses after a review
@@ -226,6 +230,17 @@ class App:
             child.requests.take_settings_of(child.parent.requests)
         alive = [events.SessionRef(one.key, one.agent, one.place.cwd) for one in self.sessions.values()]
         self._editor.publish(events.Ready(version=__version__, pid=os.getpid(), sessions=alive))
+
+    def _ask_unscoped(self, peer: AgentPeer, asked: ElicitationAsked) -> Awaitable[CreateElicitationResponse]:
+        """Show a question that belongs to no session in the newest chat of the agent, or in one that waits for it.
+
+        Returns an awaitable of the answer, which is `cancel` if there is none.
+        """
+        homes = [one for one in self.sessions.values() if one.agent == peer.name and one.place.cwd == peer.cwd]
+        if not homes:
+            return nobody(peer, asked)
+        home = max(homes, key=lambda one: (WAITING.index(one.state) if one.state in WAITING else -1, one.key))
+        return home.requests.elicitations.ask(asked, peer)
 
     def _receive_early(self) -> None:
         early, self._early = self._early, []

@@ -148,7 +148,7 @@ class BuiltinAgent(AgentInfo, frozen=True, kw_only=True, forbid_unknown_fields=T
     """The data file of an agent (`agents/builtin/<name>.toml`).
 
     The first of `commands` whose program is on this machine is run; later ones with the same program are tried if its
-    version does not know that form (`session/connection/command_forms.py`). `agent_names` are the names of the agent in
+    version does not know that form (`connection/command_forms.py`). `agent_names` are the names of the agent in
     its answer to `initialize` (`agentInfo.name`).
     """
 

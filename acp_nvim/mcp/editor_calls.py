@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import anyio
 
-from acp_nvim.mcp.tool import ToolError
+from acp_nvim.mcp.tools.tool import ToolError
 from acp_nvim.ui.editor import Editor, ToolAnswer
 
 AT_ONCE: Final = 2

@@ -14,7 +14,7 @@ from acp_nvim import decoders
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.limits import PROGRESS_SECONDS
 from acp_nvim.mcp import messages
-from acp_nvim.mcp.tool import Tool, ToolError, Workplace, bounded, page
+from acp_nvim.mcp.tools.tool import Tool, ToolError, Workplace, bounded, page
 from acp_nvim.workspace.refusals import FileRefusedError
 
 CALLS_AT_ONCE: Final = 1000

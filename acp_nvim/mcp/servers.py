@@ -18,7 +18,7 @@ from acp_nvim.ui.editor import Editor, ToolAnswer
 if TYPE_CHECKING:  # what serves clients is loaded with the first one
     from acp_nvim.mcp.editor_calls import EditorCalls
     from acp_nvim.mcp.server import McpClient, Toolset
-    from acp_nvim.mcp.tool import Workplace
+    from acp_nvim.mcp.tools.tool import Workplace
 
 RELAY: Final = str(Path(__file__).with_name("relay.py"))
 MESSAGE_BYTES: Final = 1024 * 1024

@@ -1,1 +1,1 @@
-"""Requests that wait for the user's answer: each is answered exactly once."""
+"""Rules that answer permission requests, and requests that wait for the user: each is answered exactly once."""

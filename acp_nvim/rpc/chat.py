@@ -11,15 +11,15 @@ import msgspec
 
 from acp_nvim.acp.schema_common import AudioContent, ImageContent
 from acp_nvim.acp.tool_call import Shown
+from acp_nvim.prompt.items import context_items
+from acp_nvim.prompt.prompt import NOTHING, Prompt, says_something
 from acp_nvim.rpc import messages
 from acp_nvim.rpc.mcp_messages import DropDecisions, SendProblems
 from acp_nvim.rpc.messages import Handlers
-from acp_nvim.session.attachments.items import context_items
 from acp_nvim.session.block_cancelling import Item
-from acp_nvim.session.prompt import NOTHING, Prompt, says_something
 from acp_nvim.session.session import Session
 from acp_nvim.session.subagents import ParentConversation, Subagent
-from acp_nvim.session.transcript.media import UnusableError, write_media
+from acp_nvim.transcript.media import UnusableError, write_media
 from acp_nvim.ui.editor import Editor
 from acp_nvim.ui.events import CallMedia, PromptsTaken, QueuedText, QueueLate
 from acp_nvim.ui.session_events import SessionDone

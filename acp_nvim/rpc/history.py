@@ -21,8 +21,8 @@ from acp_nvim.history.store import TranscriptStore
 from acp_nvim.rpc.messages import Handlers
 from acp_nvim.rpc.stored_messages import Export, LogLine, RememberPrompt, TranscriptCall, TranscriptOpen
 from acp_nvim.session.conversation import Conversation
-from acp_nvim.session.transcript.kept_views import shown
 from acp_nvim.traffic.masking import without_secrets
+from acp_nvim.transcript.kept_views import shown
 from acp_nvim.ui import events
 from acp_nvim.ui.editor import Editor
 from acp_nvim.ui.events import CallDetails

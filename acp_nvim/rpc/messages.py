@@ -11,12 +11,12 @@ from typing import Any, Literal
 
 import msgspec
 
+from acp_nvim.connection.calls import ResumeWay
 from acp_nvim.review.tracker import Edit
 from acp_nvim.rpc import agent_messages, mcp_messages, stored_messages
 from acp_nvim.rpc.message_base import Handlers as Handlers
 from acp_nvim.rpc.message_base import Message, SessionMessage
 from acp_nvim.rpc.settings import Config
-from acp_nvim.session.connection.calls import ResumeWay
 from acp_nvim.ui.events import QueuedText, wire_name
 from acp_nvim.ui.request_events import AnswerAction
 
@@ -39,9 +39,7 @@ class Prompt(SessionMessage):
 
     text: str
     id: int | None = None  #: unique in this Neovim; `prompts_taken` reports it
-    context: list[dict[str, Any]] = msgspec.field(
-        default_factory=list
-    )  #: attached: `acp_nvim/session/attachments/items.py`
+    context: list[dict[str, Any]] = msgspec.field(default_factory=list)  #: attached: `acp_nvim/prompt/items.py`
 
 
 class QueueSet(SessionMessage):

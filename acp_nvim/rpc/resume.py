@@ -16,8 +16,8 @@ from acp_nvim.history.store import TranscriptStore
 from acp_nvim.rpc.messages import Handlers, Open, Resume
 from acp_nvim.session.services import FIRST_CHILD_KEY
 from acp_nvim.session.session import Session
-from acp_nvim.session.transcript.kept_views import in_order, shown
 from acp_nvim.tasks import Tasks, is_running
+from acp_nvim.transcript.kept_views import in_order, shown
 from acp_nvim.ui.editor import Editor
 from acp_nvim.ui.events import Reset
 from acp_nvim.worktrees.worktree import Worktree, WorktreeError, Worktrees

@@ -11,12 +11,12 @@ import anyio
 import msgspec
 
 from acp_nvim.acp.answers import Abilities, SessionPage
+from acp_nvim.connection.calls import send
+from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.connection.peers import AgentLeases, Peers
 from acp_nvim.errors import FailureError
 from acp_nvim.history.store import TranscriptStore
 from acp_nvim.rpc.messages import AgentsKnown, Handlers, OpenSession, Prewarm, SessionsList, SessionsMore
-from acp_nvim.session.connection.calls import send
-from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.connection.peers import AgentLeases, Peers
 from acp_nvim.tasks import Tasks
 from acp_nvim.ui import session_events
 from acp_nvim.ui.editor import Editor

@@ -1,1 +1,1 @@
-"""One conversation with an agent: its transcript, its turns and its queue; and the agent's process behind it."""
+"""One conversation with an agent: its turns, its queue and its state; and the agent that is opened for it."""

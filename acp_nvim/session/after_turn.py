@@ -9,12 +9,12 @@ from typing import Final
 import anyio
 
 from acp_nvim.evidence.work import TURN_LATE_NS
+from acp_nvim.prompt.prompt import Prompt
+from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.block_cancelling import BlockCancelling
 from acp_nvim.session.checks import Checks, CheckSettings, Findings
-from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.services import Services
-from acp_nvim.session.turn_changes import TurnChanges
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import is_running
 from acp_nvim.ui.views import ChecksState

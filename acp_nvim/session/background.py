@@ -13,9 +13,9 @@ from acp_nvim.acp.tool_call import ToolCall
 from acp_nvim.limits import QUIET_SECONDS
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.silence import Silence
-from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn import Turn
 from acp_nvim.tasks import Tasks
+from acp_nvim.transcript.presenter import Presenter
 
 OPEN_SECONDS: Final = 600.0
 """Silence after which an open tool call or command no longer keeps a turn running: a long build is silent, too, but

@@ -9,14 +9,14 @@ from acp_nvim.acp.dialect import Call
 from acp_nvim.acp.fields import shortened
 from acp_nvim.acp.terminal import Terminal
 from acp_nvim.acp.tool_call import ToolCall
+from acp_nvim.connection.calls import send
+from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.errors import FailureError
+from acp_nvim.failures.plain_words import reason
 from acp_nvim.jsonrpc.messages import RpcError
-from acp_nvim.session.connection.calls import send
-from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.plain_words import reason
 from acp_nvim.session.requests.terminals import AgentTerminals
-from acp_nvim.session.transcript.call_views import title
-from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.transcript.call_views import title
+from acp_nvim.transcript.presenter import Presenter
 
 NAME_CHARS: Final = 60
 """Characters of a title or a command in a message: it must fit into a line of the screen. Some are whole scripts."""

@@ -8,17 +8,17 @@ from typing import Final
 import anyio
 import msgspec
 
+from acp_nvim.connection.calls import send
+from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.errors import Failure, FailureError
+from acp_nvim.failures import failures
 from acp_nvim.limits import CANCEL_SECONDS
 from acp_nvim.process.stopping import Rung
-from acp_nvim.session import failures
-from acp_nvim.session.connection.calls import send
-from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.state import Effect, StateMachine
-from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import Spawn
+from acp_nvim.transcript.presenter import Presenter
 
 CANCEL_STEP_SECONDS: Final = 2.0
 """Time for each of the stronger measures before the next: the user has waited long enough by then."""

@@ -14,14 +14,14 @@ from acp_nvim.acp.fields import shortened
 from acp_nvim.acp.tool_call import TerminalShown, ToolCallPatch
 from acp_nvim.lazy import pattern
 from acp_nvim.process.guarding import guard_of_host
-from acp_nvim.session.attachments.blocks import fenced
+from acp_nvim.prompt.blocks import fenced
 from acp_nvim.session.block_cancelling import NAME_CHARS
 from acp_nvim.session.services import Services
-from acp_nvim.session.transcript.presenter import Presenter
-from acp_nvim.session.transcript.shown_terminals import ShownTerminals
 from acp_nvim.tasks import Tasks
 from acp_nvim.terminals.command_line import command_to_run
 from acp_nvim.terminals.terminal import Ended, Listener, Terminal
+from acp_nvim.transcript.presenter import Presenter
+from acp_nvim.transcript.shown_terminals import ShownTerminals
 
 OUTPUT_BYTES: Final = 16 * 1024
 """The end of a command's output that is kept for the agent: the failures of most test runs."""
@@ -143,7 +143,7 @@ class Checks:
 
     async def problems(self, paths: Sequence[str], least: str) -> tuple[list[str], bool]:
         """Return the problems of these files that are new since the turn began, and whether these are all."""
-        from acp_nvim.mcp.tool import ToolError  # loaded with the first client otherwise
+        from acp_nvim.mcp.tools.tool import ToolError  # loaded with the first client otherwise
 
         arguments = {
             "session": self._presenter.transcript.session,

@@ -9,17 +9,17 @@ from typing import Any, Final
 from acp_nvim.acp import updates
 from acp_nvim.acp.answers import Asked
 from acp_nvim.acp.dialect import Place
+from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.connection.peer_session import PeerSession
 from acp_nvim.errors import Failure
+from acp_nvim.failures import failures
 from acp_nvim.jsonrpc.messages import RpcError
-from acp_nvim.session import failures
+from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.block_cancelling import BlockCancelling
-from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.connection.peer_session import PeerSession
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.services import Services
-from acp_nvim.session.transcript.presenter import Presenter
-from acp_nvim.session.transcript.session_messages import SessionMessages
-from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.transcript.presenter import Presenter
+from acp_nvim.transcript.session_messages import SessionMessages
 from acp_nvim.workspace.roots import Roots, WatchedRoots
 
 LABEL_CHARS: Final = 60
@@ -53,7 +53,15 @@ class Conversation(PeerSession):
         presenter.is_replaying = lambda: self.is_replaying
         self.tasks = services.tasks.owned_by(self.on_bug)
         self.changes = TurnChanges(key, author, self.reviewed, services.reviews, presenter, self.tasks)
-        self.requests = AgentRequests(agent, roots, presenter, services, self.publish_status, self.changes)
+        rules, pending, questions, seen = (
+            services.rules,
+            services.permissions,
+            services.elicitations,
+            services.last_seen(),
+        )
+        self.requests = AgentRequests(
+            agent, roots, presenter, self.changes, rules, pending, questions, seen, self.publish_status
+        )
         self.changes.left.on_change = self.publish_status
         self.blocks = BlockCancelling(presenter, self.requests.terminals, self.at_work)
         self.changes.named.on_outside = self.publish_status

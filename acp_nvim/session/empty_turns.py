@@ -8,9 +8,9 @@ import anyio
 
 from acp_nvim.errors import Severity
 from acp_nvim.session.requests.requests import AgentRequests
-from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn import Turn
 from acp_nvim.tasks import Tasks
+from acp_nvim.transcript.presenter import Presenter
 
 EMPTY_TURN_SECONDS: Final = 2.0
 """Wait before a turn is reported as empty, unless the next prompt follows: some agents end a turn, and speak then."""

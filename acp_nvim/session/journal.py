@@ -17,7 +17,7 @@ import msgspec
 from acp_nvim import decoders
 from acp_nvim.lazy import pattern
 from acp_nvim.process.group import is_alive
-from acp_nvim.session.attachments.items import ContextItem, TextItem
+from acp_nvim.prompt.items import ContextItem, TextItem
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.traffic.masking import masked
 from acp_nvim.workspace.private_file import make_directory, remove_directory, write_new

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable
 from itertools import count
 from typing import Final
 
+from acp_nvim.prompt.prompt import Prompt
 from acp_nvim.session.journal import KeptPrompt, SessionJournal
-from acp_nvim.session.prompt import Prompt
-from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.ui.events import PromptsTaken, Queue, QueuedText, QueueLate, WaitingView
 
 SENT_PROMPTS: Final = 100

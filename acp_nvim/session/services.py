@@ -8,14 +8,14 @@ from typing import Any, Final
 import msgspec
 
 from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.connection.peers import Peers
 from acp_nvim.elicitation.pending import PendingElicitations
 from acp_nvim.mcp.servers import McpServers
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.policy import Policy
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.auth.sign_ins import SignIns
-from acp_nvim.session.config.kept_defaults import KeptDefaults
-from acp_nvim.session.connection.peers import Peers
+from acp_nvim.session.kept_defaults import KeptDefaults
 from acp_nvim.tasks import Tasks
 from acp_nvim.ui.editor import Editor
 from acp_nvim.workspace.last_seen import LastSeen

@@ -11,26 +11,26 @@ import anyio
 from acp_nvim.acp import updates
 from acp_nvim.acp.answers import Opened
 from acp_nvim.acp.dialect import Place
+from acp_nvim.connection.calls import KeptSession, ResumeWay, send
+from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.errors import Failure, FailureError
-from acp_nvim.session import failures
+from acp_nvim.failures import failures
+from acp_nvim.mcp.session.servers import SessionMcpServers
+from acp_nvim.prompt.prompt import Prompt
 from acp_nvim.session.after_turn import AfterTurn
 from acp_nvim.session.auth.sign_ins import SignIn
 from acp_nvim.session.cancelling import Cancelling
-from acp_nvim.session.config.configuration import Configuration
-from acp_nvim.session.connection.calls import KeptSession, ResumeWay, send
-from acp_nvim.session.connection.connecting import ABOUT, Connecting
-from acp_nvim.session.connection.peer import AgentPeer
+from acp_nvim.session.configuration import Configuration
+from acp_nvim.session.connecting import ABOUT, Connecting
 from acp_nvim.session.journal import SessionJournal
-from acp_nvim.session.mcp_servers import SessionMcpServers
-from acp_nvim.session.prompt import Prompt
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.services import Services
 from acp_nvim.session.state import PUBLIC, Effect, Event, State, StateMachine
 from acp_nvim.session.steering import Steering
 from acp_nvim.session.subagents import ParentConversation, Subagents
-from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import failed, is_running
+from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.ui import events
 from acp_nvim.ui.views import PromptTypes
 from acp_nvim.workspace.roots import Roots
@@ -53,7 +53,7 @@ class Session(ParentConversation):
         self.subagents = Subagents(self, services)
         self.queue = PromptQueue(self.presenter, journal)
         self.sign_in = SignIn(self, services.sign_ins)
-        self.mcp = SessionMcpServers(presenter, self.requests, self.changes, services, self.publish_status)
+        self.mcp = SessionMcpServers(presenter, self.requests, self.changes, services.mcp, self.publish_status)
         self.connecting = Connecting(
             agent, services, presenter, self.sign_in, self._begin, self.tasks, self._forget_transcript, self.mcp.of
         )

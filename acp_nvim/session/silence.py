@@ -10,8 +10,8 @@ import anyio
 
 from acp_nvim.limits import SILENT_SECONDS
 from acp_nvim.session.requests.requests import AgentRequests
-from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn import Turn
+from acp_nvim.transcript.presenter import Presenter
 
 LOOK_SECONDS: Final = 1.0
 """Time after which what has been said of a silence is replaced, once something has come."""

@@ -9,12 +9,12 @@ import msgspec
 
 from acp_nvim.acp.answers import Steered
 from acp_nvim.acp.dialect import Call
+from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.errors import FailureError
+from acp_nvim.failures import failures
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.jsonrpc.requests import Answer
-from acp_nvim.session import failures
-from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.prompt import Prompt
+from acp_nvim.prompt.prompt import Prompt
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import Spawn

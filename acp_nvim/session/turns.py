@@ -10,19 +10,19 @@ import anyio
 import msgspec
 
 from acp_nvim.acp import updates
+from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.errors import Failure, FailureError, Severity
+from acp_nvim.failures import failures
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.jsonrpc.requests import Answer
-from acp_nvim.session import failures
+from acp_nvim.prompt.prompt import Content, Prompt
+from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.background import Background
-from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.empty_turns import EmptyTurns
-from acp_nvim.session.prompt import Content, Prompt
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.state import CrashLoopGuard, StateMachine
-from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.session.turn import Turn
-from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.ui import events
 
 STOPPED: Final = {

@@ -31,7 +31,7 @@ def test_without_a_next_step_no_space_is_left() -> None:
 def test_codes_are_those_of_the_table() -> None:
     used = {
         node.args[0].value
-        for path in (ROOT / "session" / "failures.py", ROOT / "agents" / "catalogue.py")
+        for path in (ROOT / "failures" / "failures.py", ROOT / "agents" / "catalogue.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Failure"
         if isinstance(node.args[0], ast.Constant)

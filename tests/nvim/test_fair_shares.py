@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.session.requests.broker import WAITING_PERMISSIONS
+from acp_nvim.permissions.request.broker import WAITING_PERMISSIONS
 from tests.support.agent_scripts import agent_script
 from tests.support.beside import OPEN, PROMPT, STATE
 from tests.support.editor import HeadlessEditor

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from acp_nvim.acp.dialect import Call, Dialect
+from acp_nvim.connection.calls import send
+from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.rpc.messages import Open
-from acp_nvim.session.connection.calls import send
-from acp_nvim.session.connection.peer import AgentPeer
 from acp_nvim.session.session import Session
 from acp_nvim.ui import events
 from tests.core.session.host import Host, running_host

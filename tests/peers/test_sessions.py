@@ -6,7 +6,7 @@ import pytest
 
 from acp_nvim.acp.answers import Choice, SessionInfo
 from acp_nvim.errors import FailureError
-from acp_nvim.session.config.options import Switch, find_switch
+from acp_nvim.transcript.switches import Switch, find_switch
 from acp_nvim.ui import events
 from tests.peers.peers import PYTHON, V2
 from tests.peers.talk import Shown, Talk

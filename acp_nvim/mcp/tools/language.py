@@ -6,8 +6,8 @@ from typing import Annotated, Any, Final, Literal
 
 from msgspec import Meta
 
-from acp_nvim.mcp.tool import Arguments, Lines, Tool, ToolError, Workplace
 from acp_nvim.mcp.tools.reading import Cursor, Line, Path, lines_of
+from acp_nvim.mcp.tools.tool import Arguments, Lines, Tool, ToolError, Workplace
 
 MOST_WAIT_MS: Final = 30_000
 

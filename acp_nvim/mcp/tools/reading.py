@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import anyio.to_thread
 from msgspec import Meta
 
-from acp_nvim.mcp.tool import Arguments, Lines, Tool, ToolError, Workplace
+from acp_nvim.mcp.tools.tool import Arguments, Lines, Tool, ToolError, Workplace
 from acp_nvim.ui.editor import ToolAnswer
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.open_files import OpenText

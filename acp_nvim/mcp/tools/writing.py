@@ -7,9 +7,9 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
-from acp_nvim.mcp.tool import Arguments, Lines, Tool, ToolError, Workplace
 from acp_nvim.mcp.tools.language import Symbol, current
 from acp_nvim.mcp.tools.reading import Line, Path, lines_of
+from acp_nvim.mcp.tools.tool import Arguments, Lines, Tool, ToolError, Workplace
 from acp_nvim.ui.editor import ToolAnswer
 
 

@@ -6,9 +6,9 @@ from typing import Final
 
 import anyio
 
+from acp_nvim.connection.calls import send
+from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.errors import FailureError
-from acp_nvim.session.connection.calls import send
-from acp_nvim.session.connection.peer import AgentPeer
 
 ACCOUNT_SECONDS: Final = 2.0
 """Time for an agent to report its account, before the user is asked how to sign in: nobody wants to wait longer."""

@@ -10,8 +10,12 @@ from typing import Any, Final, Literal, Protocol
 
 from acp_nvim.acp.answers import AuthMethod
 from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.connection.calls import send
+from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.connection.peers import Peers
 from acp_nvim.errors import Failure, FailureError
-from acp_nvim.session import failures
+from acp_nvim.failures import failures
+from acp_nvim.failures.failures import SignInWanted
 from acp_nvim.session.auth.account import account
 from acp_nvim.session.auth.sign_in_attempt import (
     Attempt,
@@ -22,13 +26,9 @@ from acp_nvim.session.auth.sign_in_attempt import (
     launch,
     sign_in_methods,
 )
-from acp_nvim.session.connection.calls import send
-from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.connection.peers import Peers
-from acp_nvim.session.failures import SignInWanted
-from acp_nvim.session.transcript.presenter import Presenter
 from acp_nvim.tasks import Spawn, Tasks, is_running
 from acp_nvim.traffic.masking import without_secrets
+from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.ui.editor import Editor
 from acp_nvim.ui.request_events import MethodView, SignInDone, SignInOutcome, VariableView
 from acp_nvim.ui.request_events import SignIn as SignInEvent

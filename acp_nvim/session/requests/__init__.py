@@ -1,1 +1,1 @@
-"""Serves the requests of agents: permissions, files, terminals and questions."""
+"""Serves the requests of agents: files, terminals and questions, and permissions by `permissions.request`."""

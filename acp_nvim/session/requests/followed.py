@@ -9,7 +9,7 @@ from typing import Final
 
 from acp_nvim.acp.tool_call import CHANGES_WHAT_IT_NAMES, ToolCall, ToolCallPatch
 from acp_nvim.errors import Severity
-from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.workspace.disk import stamp_of
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.merge import merge

@@ -7,19 +7,22 @@ from functools import partial
 from typing import Any
 
 from acp_nvim.acp.answers import Asked, CommandToRun, FileToRead, FileToWrite, PermissionAsked, TerminalAsked
-from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.requests.bounds import Refusals, Share
-from acp_nvim.session.requests.broker import PermissionBroker
+from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.elicitation.pending import PendingElicitations
+from acp_nvim.permissions.pending import PendingPermissions
+from acp_nvim.permissions.policy import Policy
+from acp_nvim.permissions.request.agent_permissions import AgentPermissions
+from acp_nvim.permissions.request.bounds import Refusals, Share
+from acp_nvim.permissions.request.broker import PermissionBroker
+from acp_nvim.permissions.request.previews import Previews
+from acp_nvim.permissions.request.subject import SessionPaths
+from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.requests.elicitations import Elicitations
 from acp_nvim.session.requests.files import AgentFiles
 from acp_nvim.session.requests.followed import FollowedFiles
-from acp_nvim.session.requests.permissions import AgentPermissions
-from acp_nvim.session.requests.previews import Previews
-from acp_nvim.session.requests.subject import SessionPaths
 from acp_nvim.session.requests.terminals import AgentTerminals
-from acp_nvim.session.services import Services
-from acp_nvim.session.transcript.presenter import Presenter
-from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.transcript.presenter import Presenter
+from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.roots import Roots
 
 
@@ -34,9 +37,12 @@ class AgentRequests:
         agent: str,
         roots: Roots,
         presenter: Presenter,
-        services: Services,
-        on_permissions: Callable[[], None],
         changes: TurnChanges,
+        rules: Policy,
+        pending: PendingPermissions,
+        questions: PendingElicitations,
+        seen: LastSeen,
+        on_permissions: Callable[[], None],
     ) -> None:
         tasks = changes.tasks
         self.where = where = SessionPaths(agent, presenter.cwd, roots)
@@ -46,17 +52,16 @@ class AgentRequests:
         self._changes = changes
         self.refusals, self.share = Refusals(agent, presenter), Share()
         watched = changes.log.roots
-        self.previews = Previews(presenter, services.reviews.files, watched, tasks)
+        self.previews = Previews(presenter, changes.reviews.files, watched, tasks)
         self.permissions = broker = PermissionBroker(
-            presenter, services.permissions, services.rules, roots, self.previews, self.refusals, tasks, on_permissions
+            presenter, pending, rules, roots, self.previews, self.refusals, tasks, on_permissions
         )
         self.granted, self.rejected = broker.grants, broker.rejected
         self._asked = AgentPermissions(presenter, where, broker, self.refusals, changes.named.known)
-        self.followed = FollowedFiles(presenter, watched, services.last_seen())
-        seen = self.followed.seen
+        self.followed = FollowedFiles(presenter, watched, seen)
         self.files = AgentFiles(presenter, changes, where, seen, broker, self.share)
         self.terminals = AgentTerminals(presenter, where, broker, changes, self.share, self.refusals)
-        self.elicitations = Elicitations(agent, presenter, services.elicitations, on_permissions, broker, self.refusals)
+        self.elicitations = Elicitations(agent, presenter, questions, on_permissions, broker, self.refusals)
 
     @property
     def waiting(self) -> int:

@@ -12,16 +12,16 @@ import anyio
 from acp_nvim.acp.answers import CommandToRun, TerminalAsked
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from acp_nvim.limits import TERMINAL_BYTES
+from acp_nvim.permissions.request.access import CommandAccess
+from acp_nvim.permissions.request.bounds import Refusals, Share
+from acp_nvim.permissions.request.broker import Outcome, PermissionBroker
+from acp_nvim.permissions.request.subject import SessionPaths
 from acp_nvim.process.guarding import guard_of_host
-from acp_nvim.session.requests.access import CommandAccess
-from acp_nvim.session.requests.bounds import Refusals, Share
-from acp_nvim.session.requests.broker import Outcome, PermissionBroker
-from acp_nvim.session.requests.subject import SessionPaths
-from acp_nvim.session.transcript.presenter import Presenter
-from acp_nvim.session.transcript.shown_terminals import ShownTerminals
-from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.terminals.command_line import Command, command_to_run, in_words
 from acp_nvim.terminals.terminal import Ended, Listener, Terminal
+from acp_nvim.transcript.presenter import Presenter
+from acp_nvim.transcript.shown_terminals import ShownTerminals
 from acp_nvim.ui import events
 from acp_nvim.workspace.refusals import NotAllowedError
 

@@ -143,7 +143,7 @@
 ---@field session integer its key
 ---@field text string
 ---@field id? integer unique in this Neovim; `prompts_taken` reports it
----@field context? table<string, any>[]
+---@field context? table<string, any>[] attached: `acp_nvim/prompt/items.py`
 
 ---Replace the queue by the user's edited version; prompts sent meanwhile are not sent again (`queue_late`).
 ---@class acp.message.QueueSet

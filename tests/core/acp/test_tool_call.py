@@ -18,8 +18,8 @@ from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import Item, Shown, TerminalShown, ToolCall, ToolCallPatch, UnknownItem
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.acp.v2 import DialectV2
-from acp_nvim.session.transcript.blocks import CallBlock
-from acp_nvim.session.transcript.transcript import Transcript
+from acp_nvim.transcript.blocks import CallBlock
+from acp_nvim.transcript.transcript import Transcript
 from tests.support.examples import examples
 
 Json = dict[str, Any]

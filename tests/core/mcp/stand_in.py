@@ -13,7 +13,7 @@ import anyio
 from anyio.abc import ByteStream
 
 from acp_nvim.mcp.servers import McpServers, SessionServer
-from acp_nvim.mcp.tool import ToolError
+from acp_nvim.mcp.tools.tool import ToolError
 from acp_nvim.tasks import Tasks
 from acp_nvim.ui.editor import ToolAnswer, WorkspaceEdit
 from acp_nvim.workspace.conflicts import Conflicts

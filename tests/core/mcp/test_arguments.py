@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.mcp.tool import ToolError
 from acp_nvim.mcp.tools.reading import NOTE_CHARS, TOOLS, Show
+from acp_nvim.mcp.tools.tool import ToolError
 
 
 def test_a_note_that_is_too_long_to_be_shown_is_refused() -> None:

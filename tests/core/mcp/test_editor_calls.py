@@ -9,7 +9,7 @@ import pytest
 
 from acp_nvim.mcp import editor_calls as module
 from acp_nvim.mcp.editor_calls import AT_ONCE, BLOCKED, SILENT, EditorCalls
-from acp_nvim.mcp.tool import ToolError
+from acp_nvim.mcp.tools.tool import ToolError
 from acp_nvim.ui.editor import ToolAnswer
 from tests.support.fake_editor import FakeEditor
 from tests.support.waiting import LIMIT

@@ -10,9 +10,9 @@ import pytest
 
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.replay.recording import read_recording
-from acp_nvim.session import turn_changes
-from acp_nvim.session.connection import connecting
-from acp_nvim.session.looks import Looks
+from acp_nvim.review.turn import turn_changes
+from acp_nvim.review.turn.looks import Looks
+from acp_nvim.session import connecting
 from acp_nvim.ui import events
 from tests.core.replay.golden import compare, snapshot
 from tests.core.replay.live_client import LiveClient, demo_project

@@ -18,9 +18,9 @@ from acp_nvim.process.end_times import note_end
 from acp_nvim.review.decisions import Action
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.review.tracker import Edit
-from acp_nvim.session.transcript.presenter import Presenter
-from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.tasks import Tasks
+from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.ui import events, review_events
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.last_seen import LastSeen

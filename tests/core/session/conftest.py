@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.permissions.request import access
 from acp_nvim.process import stopping
-from acp_nvim.session.requests import access
 from tests.core.session.host import Host, running_host
 from tests.support.processes import MARK, kill, marked, wait_gone
 from tests.support.waiting import LIMIT

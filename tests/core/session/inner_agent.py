@@ -14,7 +14,7 @@ import anyio
 from acp_nvim.app import App
 from acp_nvim.process.child import Child, Exited, StderrTail
 from acp_nvim.process.stopping import Rung, ignore_rung
-from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.review.turn.turn_changes import TurnChanges
 from tests.core.guards import close_guard, close_log
 from tests.core.jsonrpc.peer import Source
 from tests.support.fake_editor import FakeEditor

@@ -9,8 +9,8 @@ import pytest
 
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.acp.updates import ToolCallChanged
-from acp_nvim.session.transcript.metadata import Activity
-from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.transcript.metadata import Activity
+from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.fake_editor import FakeEditor

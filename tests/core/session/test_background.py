@@ -11,8 +11,8 @@ import anyio
 import pytest
 
 from acp_nvim.acp.answers import CommandToRun
+from acp_nvim.connection import peer as peer_module
 from acp_nvim.session import background
-from acp_nvim.session.connection import peer as peer_module
 from acp_nvim.ui import events
 from acp_nvim.ui.review_events import Checkpoints, Summary
 from tests.core.jsonrpc.peer import all_done

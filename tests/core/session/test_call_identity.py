@@ -20,9 +20,9 @@ from acp_nvim.acp.updates import (
     TerminalPrinted,
     ToolCallChanged,
 )
-from acp_nvim.session.prompt import Prompt
-from acp_nvim.session.transcript.presenter import Presenter
-from acp_nvim.session.transcript.transcript import TURN_PLANS, Transcript
+from acp_nvim.prompt.prompt import Prompt
+from acp_nvim.transcript.presenter import Presenter
+from acp_nvim.transcript.transcript import TURN_PLANS, Transcript
 from acp_nvim.ui import events
 from acp_nvim.ui.review_events import Preview, Summary
 from tests.core.session.host import Host

@@ -14,8 +14,8 @@ from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import ToolCallPatch
 from acp_nvim.acp.updates import MessageChunk, ToolCallChanged
 from acp_nvim.limits import FIRST_LINES, LAST_LINES
-from acp_nvim.session.transcript.blocks import parent_of
-from acp_nvim.session.transcript.transcript import Transcript
+from acp_nvim.transcript.blocks import parent_of
+from acp_nvim.transcript.transcript import Transcript
 from acp_nvim.ui import events
 from acp_nvim.ui.events import CallDetails, CallMedia
 from tests.core.session.host import Host

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from acp_nvim.limits import COMMAND_SHOWN_CHARS
-from acp_nvim.session.requests import access
-from acp_nvim.session.requests.grants import NamedCommand, named_command
+from acp_nvim.permissions.request import access
+from acp_nvim.permissions.request.grants import NamedCommand, named_command
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 

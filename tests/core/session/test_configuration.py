@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from acp_nvim.session.config.kept_defaults import KeptDefaults
+from acp_nvim.session.kept_defaults import KeptDefaults
 from acp_nvim.ui import events
 from acp_nvim.ui.events import Config
 from tests.core.session.host import Host

@@ -9,8 +9,8 @@ import pytest
 
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.updates import MessageChunk, Update
-from acp_nvim.session.connection import router
-from acp_nvim.session.connection.router import MessageRouter
+from acp_nvim.connection import router
+from acp_nvim.connection.router import MessageRouter
 
 
 class Hears:

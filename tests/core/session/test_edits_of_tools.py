@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_nvim.mcp.tool import ToolError
-from acp_nvim.session.requests import editor_tools
+from acp_nvim.mcp.session import editor_tools
+from acp_nvim.mcp.tools.tool import ToolError
 from acp_nvim.ui import events
 from acp_nvim.ui.editor import FileEdits, LspEdit, WorkspaceEdit
 from tests.core.session.host import Host
@@ -47,7 +47,7 @@ async def allowed_edit(host: Host, monkeypatch: pytest.MonkeyPatch) -> tuple[Hel
     wanted = WorkspaceEdit([FileEdits(str(host.cwd / name), [edit]) for name in ("a", "b")])
     session = host.app.sessions[1]
     services = session._services
-    tools = editor_tools.EditorTools(session.presenter, session.requests, session.changes, services)
+    tools = editor_tools.EditorTools(session.presenter, session.requests, session.changes, services.mcp.calls)
     return Held(host, monkeypatch), tools, wanted
 
 

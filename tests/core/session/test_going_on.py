@@ -12,8 +12,8 @@ import pytest
 from acp_nvim.acp import updates
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.process import stopping
-from acp_nvim.session.connection.connecting import ANEW, GOES_ON, Replaying
-from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.session.connecting import ANEW, GOES_ON, Replaying
+from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.fake_editor import FakeEditor
@@ -292,14 +292,14 @@ async def test_a_prompt_in_a_chat_that_is_told_anew_comes_after_what_is_told(hos
 async def test_what_is_replayed_is_over_when_it_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     replaying = Replaying(Presenter(1, "/", FakeEditor(), lambda: None), Mock())
     said = updates.MessageChunk("agent", TextContent(text="again"))
-    monkeypatch.setattr("acp_nvim.session.connection.connecting.REPLAY_QUIET_SECONDS", 3600)
+    monkeypatch.setattr("acp_nvim.session.connecting.REPLAY_QUIET_SECONDS", 3600)
     async with anyio.create_task_group() as tasks:
         replaying.begin("go_on")
         tasks.start_soon(partial(replaying.settled, late=True))
         await anyio.lowlevel.checkpoint()
         assert not replaying.takes(said)
         tasks.cancel_scope.cancel()
-    monkeypatch.setattr("acp_nvim.session.connection.connecting.REPLAY_QUIET_SECONDS", 0)
+    monkeypatch.setattr("acp_nvim.session.connecting.REPLAY_QUIET_SECONDS", 0)
     await replaying.settled(late=True)
     assert replaying.takes(said)
 

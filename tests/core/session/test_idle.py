@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from acp_nvim.session.connection import peer as peer_module
+from acp_nvim.connection import peer as peer_module
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import ToolCallPatch
 from acp_nvim.acp.updates import MessageChunk, PlanEntry, PlanReplaced, Role, ToolCallChanged
-from acp_nvim.session.transcript.transcript import Transcript
+from acp_nvim.transcript.transcript import Transcript
 from acp_nvim.ui import events
 
 Said = tuple[Role, str, str | None]

@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 import acp_nvim
+from acp_nvim.connection import strays
 from acp_nvim.jsonrpc import dispatcher
 from acp_nvim.review import reviews
-from acp_nvim.session.connection import strays
 from tests.core.session.hit_agent import HIT
 from tests.core.session.injecting import Kind, TaskInjector
 from tests.core.session.stage import Stage, report, staged

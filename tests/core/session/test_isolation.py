@@ -15,7 +15,7 @@ from acp_nvim.acp.dialect import Dialect
 from acp_nvim.acp.updates import Update
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.acp.v2 import DialectV2
-from acp_nvim.session.connection.peer_session import PeerSession
+from acp_nvim.connection.peer_session import PeerSession
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.ui import events
 from acp_nvim.ui.review_events import Preview

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.session.transcript.kept_views import shown
+from acp_nvim.transcript.kept_views import shown
 from acp_nvim.ui import events
 from acp_nvim.ui.views import CallView
 

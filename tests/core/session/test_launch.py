@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.agents.definition import AgentDefinition, PathPair
-from acp_nvim.session.connection.startup import Launch, in_terminal, launch, path_map, prepare
+from acp_nvim.connection.startup import Launch, in_terminal, launch, path_map, prepare
 from acp_nvim.traffic.masking import masked
 from acp_nvim.workspace.guarded_names import why_guarded
 

@@ -9,7 +9,7 @@ import pytest
 
 from acp_nvim.acp.answers import PermissionAsked, PermissionOption
 from acp_nvim.limits import LEFT_OUT
-from acp_nvim.session.transcript import views
+from acp_nvim.transcript import views
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import PermissionAuto
 from tests.core.session.inner_agent import inner_host

@@ -19,10 +19,10 @@ from acp_nvim import acp
 from acp_nvim.agents.address import parse_address
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure
+from acp_nvim.failures import failures
+from acp_nvim.failures.plain_words import SAID_CHARS, SAID_LINES, plain, reason, task
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.process.child import Exited
-from acp_nvim.session import failures
-from acp_nvim.session.plain_words import SAID_CHARS, SAID_LINES, plain, reason, task
 from acp_nvim.transports.interface import Disconnected
 from acp_nvim.transports.reaching import Cause
 from tests.support.contract import terms_of_the_protocol

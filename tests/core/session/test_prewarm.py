@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from acp_nvim.session.connection import peers
+from acp_nvim.connection import peers
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at

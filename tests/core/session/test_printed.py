@@ -13,8 +13,8 @@ from acp_nvim.acp.schema_common import EmbeddedResource, EmbeddedResourceResourc
 from acp_nvim.acp.terminal import Exit, TerminalPatch
 from acp_nvim.acp.tool_call import Item, Shown, TerminalShown, ToolCallPatch
 from acp_nvim.acp.updates import TerminalChanged, TerminalPrinted, ToolCallChanged
-from acp_nvim.session.transcript.kept_views import shown as kept
-from acp_nvim.session.transcript.transcript import Transcript
+from acp_nvim.transcript.kept_views import shown as kept
+from acp_nvim.transcript.transcript import Transcript
 from acp_nvim.ui import events
 from acp_nvim.ui.views import Item as View
 from acp_nvim.ui.views import ResourceItem, TerminalItem, TextItem

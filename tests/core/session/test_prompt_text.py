@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.session.attachments.items import TextItem
-from acp_nvim.session.prompt import Prompt
+from acp_nvim.prompt.items import TextItem
+from acp_nvim.prompt.prompt import Prompt
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.updates import MessageChunk
+from acp_nvim.connection import peers
+from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.history.records import KeptEvent
-from acp_nvim.session.connection import peers
-from acp_nvim.session.connection.peer import AgentPeer
-from acp_nvim.session.transcript.transcript import Transcript
+from acp_nvim.transcript.transcript import Transcript
 from acp_nvim.ui import events
 from acp_nvim.ui.session_events import PermissionKept, SessionsListed
 from acp_nvim.ui.views import CallView, TextItem

@@ -11,7 +11,7 @@ from unittest.mock import AsyncMock
 import anyio
 import pytest
 
-from acp_nvim.session.turn_changes import UNSEEN
+from acp_nvim.review.turn.turn_changes import UNSEEN
 from acp_nvim.snapshots import comparing
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.acp.diff import Piece
-from acp_nvim.session.transcript.truncation import (
+from acp_nvim.transcript.truncation import (
     DIFF_CHARS,
     DIFF_LINES,
     DIFF_SEARCH_CHARS,

@@ -21,13 +21,13 @@ from acp_nvim.permissions.input_paths import input_paths
 from acp_nvim.permissions.member_names import OTHER_COMMANDS
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.policy import Policy
-from acp_nvim.session.requests.bounds import Refusals
-from acp_nvim.session.requests.broker import PermissionBroker, with_ours
-from acp_nvim.session.requests.permissions import AgentPermissions
-from acp_nvim.session.requests.previews import Previews
-from acp_nvim.session.requests.subject import SessionPaths
-from acp_nvim.session.transcript.presenter import Presenter
+from acp_nvim.permissions.request.agent_permissions import AgentPermissions
+from acp_nvim.permissions.request.bounds import Refusals
+from acp_nvim.permissions.request.broker import PermissionBroker, with_ours
+from acp_nvim.permissions.request.previews import Previews
+from acp_nvim.permissions.request.subject import SessionPaths
 from acp_nvim.tasks import Tasks
+from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.ui import events
 from acp_nvim.workspace.roots import Roots
 from tests.core.session.test_asked_commands import raw

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.failures import failures
+from acp_nvim.failures.sign_in_words import about_sign_in
 from acp_nvim.jsonrpc.messages import RpcError
-from acp_nvim.session import failures
-from acp_nvim.session.auth.sign_in_words import about_sign_in
 
 MEAN_IT = [
     "Unauthorized",

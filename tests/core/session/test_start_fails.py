@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_nvim.session.connection import connecting
+from acp_nvim.session import connecting
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from acp_nvim.session.connection import strays
+from acp_nvim.connection import strays
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as some
 
 from acp_nvim.acp.answers import Choice, ConfigOption, Opened, Selection
 from acp_nvim.acp.updates import ConfigReplaced, ModeChanged
-from acp_nvim.session.config.options import NoSuchOptionError, Switch, Switches, find_switch, value_of
+from acp_nvim.transcript.switches import NoSuchOptionError, Switch, Switches, find_switch, value_of
 
 WORDS = some.sampled_from(["mode", "model", "a", "b", "c", "d"])
 CHOICES = some.lists(WORDS, unique=True, max_size=4).map(lambda words: [Choice(word, word.upper()) for word in words])

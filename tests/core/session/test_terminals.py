@@ -9,9 +9,9 @@ import jsonschema_rs
 import pytest
 
 from acp_nvim.limits import TERMINAL_BYTES
+from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.requests import terminals
-from acp_nvim.session.transcript import shown_terminals
-from acp_nvim.session.turn_changes import TurnChanges
+from acp_nvim.transcript import shown_terminals
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import kill, marked

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from acp_nvim.acp.text_chunks import text_chunks
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.acp.v2 import DialectV2
+from acp_nvim.connection.peer_session import PeerSession
+from acp_nvim.connection.router import MessageRouter
 from acp_nvim.jsonrpc.connection import Connection
-from acp_nvim.session.connection.peer_session import PeerSession
-from acp_nvim.session.connection.router import MessageRouter
 from tests.core.session.test_text_runs import Said, flat
 
 PLAIN = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a"}}

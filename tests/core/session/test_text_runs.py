@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from acp_nvim.acp.schema_common import ImageContent, TextContent
 from acp_nvim.acp.updates import MessageChunk, ModeChanged, Update
 from acp_nvim.acp.v1 import DialectV1
+from acp_nvim.connection.router import MessageRouter, PeerSession
 from acp_nvim.jsonrpc.messages import RpcError
-from acp_nvim.session.connection.router import MessageRouter, PeerSession
 
 Said = tuple[str, Update]
 

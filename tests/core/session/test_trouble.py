@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.session.transcript.presenter import UNKNOWN_UPDATE
+from acp_nvim.transcript.presenter import UNKNOWN_UPDATE
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 

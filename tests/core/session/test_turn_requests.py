@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.session.connection import router
-from acp_nvim.session.requests import bounds
-from acp_nvim.session.transcript import tool_calls
+from acp_nvim.connection import router
+from acp_nvim.permissions.request import bounds
+from acp_nvim.transcript import tool_calls
 from acp_nvim.ui import events
 from acp_nvim.ui.request_events import Elicitation, PermissionAuto
 from tests.core.session.host import Host

@@ -15,7 +15,7 @@ from acp_nvim.acp.schema_common import (
     TextContent,
     UnknownContentBlock,
 )
-from acp_nvim.session.transcript.views import describe
+from acp_nvim.transcript.views import describe
 
 
 def image(size: int) -> ImageContent:

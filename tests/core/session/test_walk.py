@@ -21,12 +21,12 @@ WORD = "platypus"
 """The text of the chunk: whoever is called with it gets the update."""
 WALK = [
     "jsonrpc/framing.py LineFramer.feed",
-    "session/connection/router.py MessageRouter.notification",
+    "connection/router.py MessageRouter.notification",
     "acp/v1.py DialectV1.update",
     "session/session.py Session.on_update",
-    "session/transcript/presenter.py Presenter.update",
-    "session/transcript/transcript.py Transcript.say",
-    "session/transcript/presenter.py Presenter.publish",
+    "transcript/presenter.py Presenter.update",
+    "transcript/transcript.py Transcript.say",
+    "transcript/presenter.py Presenter.publish",
 ]
 """Those that hand it on and get it as an argument. `DialectV1.update` is the one that decodes."""
 WITHOUT_ARGUMENT = 5
@@ -39,13 +39,13 @@ LOOK = {
     "jsonrpc/decoding.py _is_utf8",
     "jsonrpc/decoding.py require_shallow",
     "jsonrpc/decoding.py may_be_wide",
-    "session/connection/update_run.py UpdateRun.takes",
-    "session/connection/connecting.py Replaying.takes",
+    "connection/update_run.py UpdateRun.takes",
+    "session/connecting.py Replaying.takes",
     "session/turn.py Turn.take_message",
     "session/turn.py Turn._is_echo",
     "session/background.py Background.heard",
-    "session/transcript/views.py describe",
-    "session/transcript/truncation.py TurnText.take",
+    "transcript/views.py describe",
+    "transcript/truncation.py TurnText.take",
     "history/store.py TranscriptStore.begin.<locals>.hear",
     "history/recorder.py Recorder.on_event",
     "history/recorder.py Recorder._note_message",

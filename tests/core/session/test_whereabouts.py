@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.session.transcript.location_tracker import first_change
+from acp_nvim.transcript.location_tracker import first_change
 from acp_nvim.ui import events
 from tests.core.session.host import Host
 

@@ -1,0 +1,1 @@
+"""What an agent's failures mean, in words for the user."""

@@ -1,1 +1,0 @@
-"""What a prompt attaches: the items that the user gives, what is read of them, and what an agent gets."""

@@ -1,1 +1,0 @@
-"""The configuration options of a session."""
