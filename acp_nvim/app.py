@@ -23,6 +23,11 @@ from acp_nvim.agents.catalogue import DEMO, Catalogue
 from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.connection.peers import AgentLeases, Peers, nobody
 from acp_nvim.connection.startup import PeerSettings
+from acp_nvim.contract import events, messages
+from acp_nvim.contract.editor import Editor
+from acp_nvim.contract.mcp_messages import ProjectServersAnswer, ToolAnswered
+from acp_nvim.contract.messages import MESSAGES, Handlers
+from acp_nvim.contract.settings import Config
 from acp_nvim.failures import failures
 from acp_nvim.failures.failures import WarningDeduplicator
 from acp_nvim.history.records import Recalled
@@ -35,18 +40,14 @@ from acp_nvim.permissions.policy import Policy
 from acp_nvim.process import umask
 from acp_nvim.review.records import Decided
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.rpc import messages
 from acp_nvim.rpc.chat import ChatHandlers
 from acp_nvim.rpc.history import HistoryHandlers
-from acp_nvim.rpc.mcp_messages import ProjectServersAnswer, ToolAnswered
-from acp_nvim.rpc.messages import MESSAGES, Handlers
 from acp_nvim.rpc.providers import ProviderHandlers
 from acp_nvim.rpc.requests import ElicitationHandlers, permission_handlers, sign_in_handlers
 from acp_nvim.rpc.resume import ResumeHandlers
 from acp_nvim.rpc.review import review_handlers
 from acp_nvim.rpc.session_lists import SessionListHandlers
 from acp_nvim.rpc.sessions import SessionHandlers
-from acp_nvim.rpc.settings import Config
 from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.cancelling import Patience
 from acp_nvim.session.journal import Journal
@@ -57,8 +58,6 @@ from acp_nvim.session.subagents import ParentConversation
 from acp_nvim.snapshots.renames import Naming
 from acp_nvim.tasks import Tasks, failed, is_running
 from acp_nvim.traffic.masking import LEARNED, secret_values
-from acp_nvim.ui import events
-from acp_nvim.ui.editor import Editor
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import Followed, OpenFiles

@@ -17,11 +17,11 @@ import msgspec
 from acp_nvim import decoders
 from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.connection.startup import PeerSettings
+from acp_nvim.contract.settings import Config
 from acp_nvim.errors import FailureError
 from acp_nvim.failures import failures
 from acp_nvim.host_log import configured_env
 from acp_nvim.process.guarding import Guard
-from acp_nvim.rpc.settings import Config
 from acp_nvim.session.agent_report import Report, describe_address, note_failure, try_agent
 from acp_nvim.traffic.masking import Masker, known_secrets
 

@@ -13,8 +13,8 @@ from typing import Final
 
 import msgspec
 
+from acp_nvim.contract.settings import Config
 from acp_nvim.process import umask
-from acp_nvim.rpc.settings import Config
 from acp_nvim.traffic.masking import Masker, known_secrets
 from acp_nvim.traffic.pieces import Pieces
 

@@ -59,8 +59,8 @@ class AcpPlugin:
         umask.make_private()
         first = await start_first(self._early, guard_of_host())
         from acp_nvim.app import App  # here: the agent starts while they are loaded
-        from acp_nvim.ui.neovim import NvimEditor
-        from acp_nvim.ui.neovim_rpc import NvimRpc
+        from acp_nvim.neovim.editor import NvimEditor
+        from acp_nvim.neovim.rpc import NvimRpc
 
         editor = NvimEditor(NvimRpc(self._nvim))
         async with anyio.create_task_group() as group:

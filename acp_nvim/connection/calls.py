@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import msgspec
 
 from acp_nvim.acp.answers import Abilities
-from acp_nvim.acp.dialect import Call, Way
+from acp_nvim.acp.dialect import Call
 from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.contract.messages import ResumeWay
 from acp_nvim.errors import FailureError
 from acp_nvim.failures import failures
 from acp_nvim.jsonrpc.messages import RpcError
@@ -55,10 +56,6 @@ async def send(peer: AgentPeer, call: Call[T], then: Callable[[T], None] | None 
 def offers(abilities: Abilities, ability: str) -> bool:
     """Whether the agent has the ability of that name; "" stands for no ability."""
     return not ability or bool(getattr(abilities, ability))
-
-
-ResumeWay = Way | Literal["go_on"]
-"""`go_on`: the best way that the agent offers, for a chat that shows the conversation already."""
 
 
 class KeptSession(msgspec.Struct, frozen=True):

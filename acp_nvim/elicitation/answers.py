@@ -9,10 +9,10 @@ from typing import Final
 import msgspec
 
 from acp_nvim.acp.elicitation import AnyField, BooleanField, ChoicesField, Form, NumberField, TextField, UnknownField
+from acp_nvim.contract.request_events import AnswerView, ProblemView
 from acp_nvim.elicitation import patterns
 from acp_nvim.lazy import pattern
 from acp_nvim.traffic.secret_names import is_secret
-from acp_nvim.ui.request_events import AnswerView, ProblemView
 
 Value = str | int | float | bool | list[str]
 """The JSON values that a form's field can have."""

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Final
 
 from acp_nvim.acp.elicitation import ElicitationAsked
+from acp_nvim.contract.events import Why
+from acp_nvim.contract.request_events import AnswerAction, AnswerView, ElicitationView
 from acp_nvim.elicitation.answers import Value
 from acp_nvim.permissions.pending import BySession, Pending
-from acp_nvim.ui.events import Why
-from acp_nvim.ui.request_events import AnswerAction, AnswerView, ElicitationView
 
 OPEN_URLS: Final = 100
 """Opened URLs of one agent whose completion is awaited; no user has more open at once."""

@@ -12,13 +12,13 @@ from typing import Final
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.contract.events import By
 from acp_nvim.evidence.activities import Activity, Interval
 from acp_nvim.evidence.work import Work
 from acp_nvim.file_time import now
 from acp_nvim.hunks.locate import unapplied
 from acp_nvim.lazy import pattern
 from acp_nvim.snapshots.directories import CLOCK_NS
-from acp_nvim.ui.events import By
 from acp_nvim.workspace.saves import Saved, Saves
 
 SAVE_NS: Final = 100_000_000

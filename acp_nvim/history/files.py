@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from acp_nvim.lazy import pattern
-from acp_nvim.workspace.private_file import make_directory
+from acp_nvim.state.private_file import make_directory
 
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC
 _NAME = pattern(r"[\w.-]{1,80}/[\w-]{1,60}\.jsonl", re.ASCII)

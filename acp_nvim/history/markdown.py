@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import chain, groupby
 
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import PermissionAuto
+from acp_nvim.contract.review_events import FileView, Summary
+from acp_nvim.contract.views import CallView, DiffItem, Item, MediaItem, OtherItem, ResourceItem, TerminalItem, TextItem
 from acp_nvim.lazy import pattern
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import PermissionAuto
-from acp_nvim.ui.review_events import FileView, Summary
-from acp_nvim.ui.views import CallView, DiffItem, Item, MediaItem, OtherItem, ResourceItem, TerminalItem, TextItem
 from acp_nvim.workspace.text_shape import lines_with_ends
 from acp_nvim.workspace.unified_diff import unified_hunks
 

@@ -9,12 +9,12 @@ from typing import BinaryIO, Final
 
 import msgspec
 
+from acp_nvim.contract import events
+from acp_nvim.contract.session_events import FoundSession
 from acp_nvim.history.files import FoundTranscript, newest_first
 from acp_nvim.history.records import About, Header, KeptEvent, decode, decode_header, line_head
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import RECORD_BYTES
-from acp_nvim.ui import events
-from acp_nvim.ui.session_events import FoundSession
 
 HEAD_BYTES: Final = 64 * 1024
 """Bytes read at the beginning of a transcript for lists: they have its header and the first prompt."""

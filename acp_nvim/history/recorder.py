@@ -10,14 +10,14 @@ from typing import Final, Literal, Protocol
 
 import msgspec
 
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import Elicitation, ElicitationDone, PermissionAuto
+from acp_nvim.contract.review_events import Summary
 from acp_nvim.history.files import TranscriptFile
 from acp_nvim.history.records import WORKING, About, Recalled
 from acp_nvim.limits import SOON_SECONDS
 from acp_nvim.traffic.masking import Masker
 from acp_nvim.traffic.pieces import Pieces
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import Elicitation, ElicitationDone, PermissionAuto
-from acp_nvim.ui.review_events import Summary
 
 LATE_SECONDS: Final = 5.0
 """Delay until an unfinished block is written: the most that is lost when the host is killed."""

@@ -15,13 +15,23 @@ from typing import Any, Final
 import msgspec
 
 from acp_nvim import decoders
+from acp_nvim.contract.events import (
+    Append,
+    Event,
+    Notice,
+    OtherItem,
+    Permission,
+    PermissionDone,
+    Plan,
+    Replace,
+    ToolCall,
+)
+from acp_nvim.contract.request_events import PermissionAuto
+from acp_nvim.contract.review_events import Summary
 from acp_nvim.history.files import TranscriptFile
 from acp_nvim.limits import RECORD_BYTES
+from acp_nvim.state.private_file import make_directory
 from acp_nvim.traffic.masking import Masker, known_secrets, masked
-from acp_nvim.ui.events import Append, Event, Notice, OtherItem, Permission, PermissionDone, Plan, Replace, ToolCall
-from acp_nvim.ui.request_events import PermissionAuto
-from acp_nvim.ui.review_events import Summary
-from acp_nvim.workspace.private_file import make_directory
 
 WORKING: Final = frozenset({"pending", "in_progress"})
 """The statuses of tool calls whose output may grow."""

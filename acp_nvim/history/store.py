@@ -17,6 +17,9 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim import __version__
+from acp_nvim.contract.events import Event, Reset
+from acp_nvim.contract.session_events import FoundSession
+from acp_nvim.contract.settings import HistorySettings
 from acp_nvim.history import files, reader
 from acp_nvim.history.files import TranscriptFile
 from acp_nvim.history.reader import Summary
@@ -24,22 +27,6 @@ from acp_nvim.history.recorder import Recorder, Source
 from acp_nvim.history.records import FORMAT, About, Header, KeptEvent, Masking, Recalled, encode
 from acp_nvim.limits import SOON_SECONDS
 from acp_nvim.tasks import Tasks, is_running
-from acp_nvim.ui.events import Event, Reset
-from acp_nvim.ui.session_events import FoundSession
-
-DAYS: Final = 90.0
-"""Age at which transcripts are removed, unless the user set one."""
-MEGABYTES: Final = 200.0
-"""Size of all transcripts together, unless the user set one: thousands of conversations."""
-
-
-class HistorySettings(msgspec.Struct, frozen=True):
-    """The configuration `history`: whether transcripts are kept, for how long, and how many of them."""
-
-    transcripts: bool = True
-    days: float = DAYS
-    megabytes: float = MEGABYTES
-
 
 FOUND_AT_ONCE: Final = 20
 """Search results sent together: the first ones do not wait for the last."""

@@ -9,9 +9,9 @@ from typing import Final
 import msgspec
 
 from acp_nvim.acp.diff import FileChange, Piece
+from acp_nvim.contract.review_events import PreviewHunk
 from acp_nvim.hunks.owned_lines import common_lines
 from acp_nvim.limits import REVIEW_TEXT_BYTES
-from acp_nvim.ui.review_events import PreviewHunk
 from acp_nvim.workspace.encoding import BOM
 from acp_nvim.workspace.line_differences import differences
 from acp_nvim.workspace.text_shape import is_mac, lines_with_ends, take_apart

@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from acp_nvim.contract.editor import LineChange, TextChange
 from acp_nvim.hunks.owned_lines import OwnedLines, Run, Splice
-from acp_nvim.ui.editor import LineChange, TextChange
 from acp_nvim.workspace import text_shape as forms
 from acp_nvim.workspace.line_differences import Block, difference, trimmed
 from acp_nvim.workspace.text_shape import TextForm

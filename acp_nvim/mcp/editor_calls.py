@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import anyio
 
+from acp_nvim.contract.editor import Editor, ToolAnswer
 from acp_nvim.mcp.tools.tool import ToolError
-from acp_nvim.ui.editor import Editor, ToolAnswer
 
 AT_ONCE: Final = 2
 """Calls that the editor has at once: the user's keys come between them."""

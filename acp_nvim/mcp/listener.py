@@ -16,8 +16,8 @@ import anyio
 import anyio.lowlevel
 
 from acp_nvim.jsonrpc.connection import ByteSink, ByteSource
+from acp_nvim.state.private_file import remove_directory
 from acp_nvim.tasks import Tasks, is_running
-from acp_nvim.workspace.private_file import remove_directory
 
 TOKEN_SECONDS: Final = 5.0
 """Time for a client to send its token."""

@@ -26,9 +26,9 @@ from acp_nvim.agents.mcp_servers import (
     used_members,
     words_for,
 )
-from acp_nvim.ui.events import Event
-from acp_nvim.ui.session_events import ProjectServer, ProjectServers
-from acp_nvim.workspace.private_file import SharedJson
+from acp_nvim.contract.events import Event
+from acp_nvim.contract.session_events import ProjectServer, ProjectServers
+from acp_nvim.state.private_file import SharedJson
 from acp_nvim.workspace.regular_files import read_regular
 
 NAME: Final = ".mcp.json"

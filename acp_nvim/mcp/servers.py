@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acp_nvim.agents.mcp_servers import RESERVED
+from acp_nvim.contract.editor import Editor, ToolAnswer
 from acp_nvim.jsonrpc.connection import ByteSink, ByteSource, Connection
 from acp_nvim.limits import PROGRESS_SECONDS
 from acp_nvim.mcp.listener import Listener
 from acp_nvim.mcp.project_servers import ProjectServersTrust
 from acp_nvim.tasks import Tasks
-from acp_nvim.ui.editor import Editor, ToolAnswer
 
 if TYPE_CHECKING:  # what serves clients is loaded with the first one
     from acp_nvim.mcp.editor_calls import EditorCalls

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import anyio
 
-from acp_nvim.ui.events import Option, Why
+from acp_nvim.contract.events import Option, Why
 
 
 class Pending:

@@ -13,9 +13,10 @@ import anyio
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.permissions.rules import Rule, Subject, Wanted, judge
+from acp_nvim.contract.request_events import PermissionRulesListed, RuleAction, RuleSource, RuleView
+from acp_nvim.contract.settings import Rule
+from acp_nvim.permissions.rules import Subject, Wanted, judge
 from acp_nvim.permissions.store import StoredRule, StoredRules
-from acp_nvim.ui.request_events import PermissionRules, RuleAction, RuleSource, RuleView
 
 log = logging.getLogger(__name__)
 
@@ -88,10 +89,10 @@ class Policy:
         except OSError as error:
             self._fail(project, "written", error)
 
-    def shown(self, cwd: str) -> PermissionRules:
+    def shown(self, cwd: str) -> PermissionRulesListed:
         """Return the rules of the project at `cwd`, as they are shown in a list."""
         configured = [_configured(number, rule) for number, rule in enumerate(self.configured, 1)]
-        return PermissionRules(cwd=cwd, rules=[*configured, *(one.view for one in self._stored(_real(cwd)))])
+        return PermissionRulesListed(cwd=cwd, rules=[*configured, *(one.view for one in self._stored(_real(cwd)))])
 
     def _stored(self, root: str) -> list[StoredRule]:
         """Return the stored rules of the project at `root` (a real path), newest first; each of them once."""

@@ -7,32 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from acp_nvim.contract.request_events import RuleAction
+from acp_nvim.contract.settings import Rule
 from acp_nvim.permissions.bash_tree import Word
 from acp_nvim.permissions.glob import Match, match_command, match_path
 from acp_nvim.permissions.shell_line import Command, ShellLine
-from acp_nvim.ui.request_events import RuleAction
-
-
-class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """A rule of `permissions.rules`; None matches anything. `kind` is one kind of tool call, or several."""
-
-    action: RuleAction
-    agent: str | None = None
-    kind: str | tuple[str, ...] | None = None
-    path: str | None = None
-    command: str | None = None
-
-    @property
-    def kinds(self) -> tuple[str, ...] | None:
-        """The kinds of tool calls that the rule applies to; None for all."""
-        return (self.kind,) if isinstance(self.kind, str) else self.kind
-
-    @property
-    def words(self) -> str:
-        """The rule in words, for the user."""
-        kinds = None if self.kinds is None else "/".join(self.kinds)
-        named = (("agent", self.agent), ("kind", kinds), ("path", self.path), ("command", self.command))
-        return " ".join([self.action, *(f"{name} {value}" for name, value in named if value is not None)])
 
 
 class Subject(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,9 +13,9 @@ from typing import Final, Literal
 
 import msgspec
 
+from acp_nvim.contract.request_events import RuleView
 from acp_nvim.permissions.rules import Subject
-from acp_nvim.ui.request_events import RuleView
-from acp_nvim.workspace.private_file import SharedJson
+from acp_nvim.state.private_file import SharedJson
 
 STORED_RULES: Final = 1000
 """Rules kept for a project, the newest: a file of 300 kB."""

@@ -9,6 +9,9 @@ from typing import Final
 
 import msgspec
 
+from acp_nvim.contract.editor import TextChange
+from acp_nvim.contract.events import Operation
+from acp_nvim.contract.review_events import HunkView, Review
 from acp_nvim.evidence.evidence import Doubt, Observation, Verdict
 from acp_nvim.hunks.conflict_blocks import ConflictBlock, conflict_blocks
 from acp_nvim.hunks.reviewed_text import ReviewedText
@@ -16,9 +19,6 @@ from acp_nvim.review.contents import LOST, NOT_KNOWN, NOT_STORED, Content, Conte
 from acp_nvim.review.records import ChangeRecord, ReviewState
 from acp_nvim.snapshots.renames import Naming, is_directory, name_after
 from acp_nvim.snapshots.snapshot import Blob
-from acp_nvim.ui.editor import TextChange
-from acp_nvim.ui.events import Operation
-from acp_nvim.ui.review_events import HunkView, Review
 from acp_nvim.workspace.conflicts import Conflict
 from acp_nvim.workspace.encoding import has_other_bytes
 from acp_nvim.workspace.text_shape import lines_with_ends

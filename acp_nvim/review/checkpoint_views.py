@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 
+from acp_nvim.contract.review_events import CheckpointView, FileView
 from acp_nvim.review.records import ChangeRecord
 from acp_nvim.review.storage import Checkpoint
 from acp_nvim.snapshots.renames import is_directory
-from acp_nvim.ui.review_events import CheckpointView, FileView
 
 
 def checkpoint_views(newest_first: Iterable[Checkpoint]) -> list[CheckpointView]:

@@ -7,6 +7,9 @@ from typing import Final, Literal
 
 import msgspec
 
+from acp_nvim.contract import events
+from acp_nvim.contract.events import Event
+from acp_nvim.contract.review_events import Judged, LeftFile
 from acp_nvim.evidence.evidence import is_proven
 from acp_nvim.hunks.conflict_blocks import resolve
 from acp_nvim.limits import FOLLOW_ATTEMPTS
@@ -18,9 +21,6 @@ from acp_nvim.review.rejections import Rejections
 from acp_nvim.review.tracker import ChangeTracker
 from acp_nvim.review.undo_log import UndoLog
 from acp_nvim.review.workspace import Workspace
-from acp_nvim.ui import events
-from acp_nvim.ui.events import Event
-from acp_nvim.ui.review_events import Judged, LeftFile
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.refusals import FileRefusedError, InTheWayError
 

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.contract.events import Operation
 from acp_nvim.evidence.change_times import ChangeTime
 from acp_nvim.evidence.evidence import Evidence, Observation, Verdict
 from acp_nvim.file_time import LastChange
@@ -20,7 +21,6 @@ from acp_nvim.review.contents import ABSENT, Content, FileOnDisk, mode_of, read_
 from acp_nvim.review.ledger import Ledger
 from acp_nvim.snapshots.objects import EXECUTABLE, FILE, SYMLINK
 from acp_nvim.snapshots.snapshot import Blob, SnapshotError
-from acp_nvim.ui.events import Operation
 from acp_nvim.workspace.open_files import OpenFiles, OpenText
 
 

@@ -9,6 +9,10 @@ from typing import Final
 
 import msgspec
 
+from acp_nvim.contract import events
+from acp_nvim.contract.editor import TextChange
+from acp_nvim.contract.events import Event, Operation
+from acp_nvim.contract.review_events import Review
 from acp_nvim.evidence.evidence import Observation, Verdict
 from acp_nvim.hunks.reviewed_text import ReviewedText
 from acp_nvim.review.change import Change, Entry, record_of
@@ -17,10 +21,6 @@ from acp_nvim.review.past_texts import PastTexts
 from acp_nvim.review.records import ChangeRecord
 from acp_nvim.snapshots.renames import grouped, is_directory
 from acp_nvim.snapshots.snapshot import Blob, DirectoryMove, GoneError, Snapshot, SnapshotError
-from acp_nvim.ui import events
-from acp_nvim.ui.editor import TextChange
-from acp_nvim.ui.events import Event, Operation
-from acp_nvim.ui.review_events import Review
 from acp_nvim.workspace.roots import WatchedRoots
 
 MAX_COMPARED: Final = 100

@@ -8,9 +8,9 @@ from typing import Final
 
 import anyio
 
+from acp_nvim.contract.events import Event
+from acp_nvim.contract.review_events import ReviewProgress, ReviewWork
 from acp_nvim.tasks import Spawn
-from acp_nvim.ui.events import Event
-from acp_nvim.ui.review_events import ReviewProgress, ReviewWork
 
 PROGRESS_SECONDS: Final = 0.5
 """Interval between two reports. A decision that takes less time is not reported."""

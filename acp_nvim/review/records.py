@@ -7,10 +7,10 @@ from typing import Literal
 
 import msgspec
 
+from acp_nvim.contract.events import By, Operation
 from acp_nvim.evidence.evidence import Verdict
 from acp_nvim.snapshots.renames import is_directory
 from acp_nvim.snapshots.snapshot import Blob
-from acp_nvim.ui.events import By, Operation
 
 CheckpointKind = Literal["turn", "restore", "reject"]
 

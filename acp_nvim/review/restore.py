@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import anyio.to_thread
 
+from acp_nvim.contract.review_events import CheckpointView, PlannedFile, Restored, RestorePlanned
 from acp_nvim.limits import FOLLOW_ATTEMPTS
 from acp_nvim.review.checkpoint_views import checkpoint_views
 from acp_nvim.review.directory_renames import DirectoryRenames, are_made, check_moves, named_at_once
@@ -19,7 +20,6 @@ from acp_nvim.review.undo_log import UndoLog
 from acp_nvim.review.workspace import Workspace
 from acp_nvim.snapshots.renames import back
 from acp_nvim.snapshots.snapshot import SnapshotError
-from acp_nvim.ui.review_events import CheckpointView, PlannedFile, Restored, RestorePlan
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.refusals import FileRefusedError, InTheWayError
 
@@ -41,16 +41,18 @@ class Restoring:
         """Return what can be restored, the newest first."""
         return await anyio.to_thread.run_sync(checkpoint_views, workspace.newest_checkpoints())
 
-    async def plan(self, workspace: Workspace, checkpoint_id: str, force: bool) -> RestorePlan:
+    async def plan(self, workspace: Workspace, checkpoint_id: str, force: bool) -> RestorePlanned:
         """Return what a restore would do; `force` includes changes of unknown origin."""
         try:
             selection = await select(workspace, checkpoint_id, force)
         except LookupError as error:
-            return RestorePlan(id=checkpoint_id, files=[], patch="", problem=f"Nothing was changed: {error}")
+            return RestorePlanned(id=checkpoint_id, files=[], patch="", problem=f"Nothing was changed: {error}")
         with self._progress.shown("planning") as steps:
             return await self._plan(workspace, checkpoint_id, selection, steps)
 
-    async def _plan(self, workspace: Workspace, checkpoint_id: str, selection: Selection, steps: Steps) -> RestorePlan:
+    async def _plan(
+        self, workspace: Workspace, checkpoint_id: str, selection: Selection, steps: Steps
+    ) -> RestorePlanned:
         steps.begin("planning", len(selection.records))
         files, patches = [], []
         for path, records in selection.records.items():
@@ -70,7 +72,7 @@ class Restoring:
         for one in [one for group in selection.groups for one in group.undos]:
             files.append(PlannedFile(one.path, "rename", old_path=one.old_path))
             patches.append(one.patch(workspace.root))
-        return RestorePlan(id=checkpoint_id, files=files, patch="".join(patches), left=[*selection.left.values()])
+        return RestorePlanned(id=checkpoint_id, files=files, patch="".join(patches), left=[*selection.left.values()])
 
     async def restore(self, workspace: Workspace, checkpoint_id: str, force: bool) -> Restored:
         """Restore all files that can be restored, and return what was done; failures of single files are reported."""

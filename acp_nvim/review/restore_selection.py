@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.contract.review_events import LeftFile
 from acp_nvim.evidence.evidence import is_proven
 from acp_nvim.file_time import is_real_directory
 from acp_nvim.review.records import ChangeRecord, ReviewState
@@ -15,7 +16,6 @@ from acp_nvim.review.storage import Checkpoint
 from acp_nvim.review.workspace import Workspace
 from acp_nvim.snapshots.renames import Moves, after, back, is_directory, name_after, naming, ordered
 from acp_nvim.snapshots.snapshot import DirectoryMove
-from acp_nvim.ui.review_events import LeftFile
 from acp_nvim.workspace.refusals import InTheWayError
 
 

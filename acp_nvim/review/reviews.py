@@ -13,6 +13,9 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
+from acp_nvim.contract import events
+from acp_nvim.contract.events import Event
+from acp_nvim.contract.review_events import CheckpointsListed, ReviewCollecting, ReviewLoaded
 from acp_nvim.evidence.evidence import Evidence
 from acp_nvim.review.decisions import Action, Decisions
 from acp_nvim.review.ledger import Ledger, TurnLog
@@ -25,9 +28,6 @@ from acp_nvim.review.work_journal import WorkJournal
 from acp_nvim.review.workspace import Workspace, Workspaces
 from acp_nvim.snapshots.snapshot import SnapshotError
 from acp_nvim.tasks import Tasks, is_running
-from acp_nvim.ui import events
-from acp_nvim.ui.events import Event
-from acp_nvim.ui.review_events import Checkpoints, ReviewCollecting, ReviewLoaded
 from acp_nvim.workspace.open_files import OpenFiles
 
 KEEP_SECONDS: Final = 0.5
@@ -237,7 +237,7 @@ class Reviews:
         async with self._decision_lock:
             await self.open(root)  # this makes the checkpoints of dead hosts' turns
             checkpoints = await self._restoring.listed(self.workspaces.at(root))
-            self._publish(Checkpoints(cwd=cwd, checkpoints=checkpoints))
+            self._publish(CheckpointsListed(cwd=cwd, checkpoints=checkpoints))
 
     async def plan(self, root: str, checkpoint_id: str, force: bool = False) -> None:
         """Send the editor what a restore would do; `force` includes changes of unknown origin."""

@@ -17,14 +17,14 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim import decoders
+from acp_nvim.contract.events import By
 from acp_nvim.evidence.evidence import Verdict
 from acp_nvim.review.change import Entry
 from acp_nvim.review.contents import Content, is_stored
 from acp_nvim.review.records import ChangeRecord, CheckpointKind, joined
 from acp_nvim.snapshots.snapshot import Blob, Snapshot
+from acp_nvim.state.private_file import alone, lock_now, make_directory, replace_whole
 from acp_nvim.traffic.masking import masked
-from acp_nvim.ui.events import By
-from acp_nvim.workspace.private_file import alone, lock_now, make_directory, replace_whole
 
 MAX_CHECKPOINTS: Final = 500
 """Turns of a workspace that can be restored: weeks of work; a longer list helps no user."""

@@ -8,8 +8,8 @@ from functools import partial
 from typing import Final
 
 import anyio.to_thread
-import msgspec
 
+from acp_nvim.contract.messages import Edited
 from acp_nvim.evidence.evidence import Evidence, Verdict
 from acp_nvim.file_time import is_behind_link, is_real_directory
 from acp_nvim.review.change import Entry
@@ -28,21 +28,6 @@ from acp_nvim.workspace.write_text_file import Written
 
 ENTERED_AT_ONCE: Final = 250
 """Changed files that a scan enters before it announces them: git counts the lines of so many at once."""
-
-
-class Edit(msgspec.Struct, frozen=True):
-    """Between the states `before` and `state` of a buffer, the user replaced `count` lines after `first` others by
-    `lines`.
-
-    `before` is named `from` on the wire.
-    """
-
-    path: str
-    before: str = msgspec.field(name="from")
-    state: str
-    first: int
-    count: int
-    lines: list[str]
 
 
 class ChangeTracker:
@@ -183,7 +168,7 @@ class ChangeTracker:
                 await self.ledger.apply_user(path, saved)
         self.ledger.publish(path)
 
-    async def edited(self, edit: Edit) -> None:
+    async def edited(self, edit: Edited) -> None:
         """Enter an edit of a buffer under review."""
         async with self._files.alone(edit.path):
             entry = self.ledger.entries.get(edit.path)

@@ -23,8 +23,8 @@ from acp_nvim.limits import ENDS_SECONDS
 from acp_nvim.process.end_times import ended_at, ends_directory, forget_old
 from acp_nvim.process.group import NO_PID, members
 from acp_nvim.review.ledger import TurnLog
+from acp_nvim.state.private_file import make_directory
 from acp_nvim.tasks import Spawn, is_running
-from acp_nvim.workspace.private_file import make_directory
 from acp_nvim.workspace.roots import WatchedRoots
 
 END_WAIT_SECONDS: Final = 10.0

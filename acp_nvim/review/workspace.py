@@ -20,7 +20,6 @@ from acp_nvim.evidence.change_times import ChangeTime
 from acp_nvim.evidence.git_contents import GitContents
 from acp_nvim.limits import MEGABYTES
 from acp_nvim.review.change import Entry
-from acp_nvim.review.cleanup import WORKSPACES, WorkspaceLease, clean_memory, clean_state
 from acp_nvim.review.contents import Contents, is_stored
 from acp_nvim.review.ledger import Ledger, TurnLog
 from acp_nvim.review.scanner import Scanner
@@ -30,6 +29,7 @@ from acp_nvim.snapshots.run_git import NO_SPACE
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import UNKNOWN, Blob, GoneError, Snapshot, SnapshotError
 from acp_nvim.snapshots.users_repository import main_directory
+from acp_nvim.state.cleanup import WORKSPACES, WorkspaceLease, clean_memory, clean_state
 from acp_nvim.workspace.regular_files import NO_ROOM, system_words
 
 log = logging.getLogger(__name__)

@@ -1,1 +1,1 @@
-"""What Lua may call: the messages, and the handlers that take them, by topic."""
+"""The handlers of what Lua sends, by topic."""

@@ -11,18 +11,18 @@ import msgspec
 
 from acp_nvim.acp.schema_common import AudioContent, ImageContent
 from acp_nvim.acp.tool_call import Shown
+from acp_nvim.contract import messages
+from acp_nvim.contract.editor import Editor
+from acp_nvim.contract.events import CallMediaWritten, PromptsTaken, QueuedText, QueueLate
+from acp_nvim.contract.mcp_messages import DropDecisions, SendProblems
+from acp_nvim.contract.messages import Handlers
+from acp_nvim.contract.session_events import SessionDone
 from acp_nvim.prompt.items import context_items
 from acp_nvim.prompt.prompt import NOTHING, Prompt, says_something
-from acp_nvim.rpc import messages
-from acp_nvim.rpc.mcp_messages import DropDecisions, SendProblems
-from acp_nvim.rpc.messages import Handlers
 from acp_nvim.session.block_cancelling import Item
 from acp_nvim.session.session import Session
 from acp_nvim.session.subagents import ParentConversation, Subagent
 from acp_nvim.transcript.media import UnusableError, write_media
-from acp_nvim.ui.editor import Editor
-from acp_nvim.ui.events import CallMedia, PromptsTaken, QueuedText, QueueLate
-from acp_nvim.ui.session_events import SessionDone
 
 
 class ChatHandlers:
@@ -118,7 +118,7 @@ class ChatHandlers:
             self._editor.publish(details)
 
     async def _write_media(self, message: messages.CallMedia) -> None:
-        answer = partial(CallMedia, session=message.session)
+        answer = partial(CallMediaWritten, session=message.session)
         call = self._conversations[message.session].presenter.transcript.call_block(message.block)
         shown = call.items() if call else []
         item = shown[message.place] if 0 <= message.place < len(shown) else None

@@ -15,18 +15,18 @@ from typing import Final
 import anyio
 import anyio.to_thread
 
+from acp_nvim.contract import events
+from acp_nvim.contract.editor import Editor
+from acp_nvim.contract.events import CallDetailsListed
+from acp_nvim.contract.messages import Handlers
+from acp_nvim.contract.session_events import Exported, TranscriptShown
+from acp_nvim.contract.stored_messages import Export, LogLine, RememberPrompt, TranscriptCall, TranscriptOpen
 from acp_nvim.history.markdown import Markdown
 from acp_nvim.history.records import Masking, remember
 from acp_nvim.history.store import TranscriptStore
-from acp_nvim.rpc.messages import Handlers
-from acp_nvim.rpc.stored_messages import Export, LogLine, RememberPrompt, TranscriptCall, TranscriptOpen
 from acp_nvim.session.conversation import Conversation
 from acp_nvim.traffic.masking import without_secrets
 from acp_nvim.transcript.kept_views import shown
-from acp_nvim.ui import events
-from acp_nvim.ui.editor import Editor
-from acp_nvim.ui.events import CallDetails
-from acp_nvim.ui.session_events import Exported, TranscriptShown
 
 EXPORT_PIECE_CHARS: Final = 64 * 1024
 """Characters of an export that one event contains."""
@@ -99,7 +99,7 @@ class HistoryHandlers:
             return
         for event in events_of_block:
             if isinstance(event, events.ToolCall):
-                self._editor.publish(CallDetails(session=wanted.session, block=wanted.block, call=event.call))
+                self._editor.publish(CallDetailsListed(session=wanted.session, block=wanted.block, call=event.call))
 
     async def _export(self, wanted: Export) -> None:
         session, problem = wanted.session, None

@@ -9,13 +9,13 @@ from urllib.parse import unquote, urlsplit
 from acp_nvim.acp.dialect import Call, Dialect
 from acp_nvim.connection.calls import send
 from acp_nvim.connection.peers import AgentLeases
+from acp_nvim.contract.agent_messages import ProviderDisable, ProviderSet, ProvidersList
+from acp_nvim.contract.editor import Editor
+from acp_nvim.contract.messages import Handlers
+from acp_nvim.contract.request_events import ProvidersListed, ProviderView
+from acp_nvim.contract.session_events import SessionDone
 from acp_nvim.errors import FailureError
-from acp_nvim.rpc.agent_messages import ProviderDisable, ProviderSet, ProvidersList
-from acp_nvim.rpc.messages import Handlers
 from acp_nvim.traffic.masking import LEARNED, without_secrets
-from acp_nvim.ui.editor import Editor
-from acp_nvim.ui.request_events import ProvidersListed, ProviderView
-from acp_nvim.ui.session_events import SessionDone
 
 
 class ProviderHandlers:

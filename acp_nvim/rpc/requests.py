@@ -7,19 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from acp_nvim.acp.elicitation import Form
+from acp_nvim.contract import messages
+from acp_nvim.contract.editor import Editor
+from acp_nvim.contract.messages import Handlers
+from acp_nvim.contract.request_events import ElicitationChecked
 from acp_nvim.elicitation.addresses import check_url
 from acp_nvim.elicitation.answers import Checked, check, said, secrets_of
 from acp_nvim.elicitation.pending import PendingElicitation, PendingElicitations
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.policy import Policy
-from acp_nvim.rpc import messages
-from acp_nvim.rpc.messages import Handlers
 from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.session import Session
 from acp_nvim.tasks import Tasks
 from acp_nvim.traffic.masking import LEARNED
-from acp_nvim.ui.editor import Editor
-from acp_nvim.ui.request_events import ElicitationChecked
 
 log = logging.getLogger(__name__)
 

@@ -10,16 +10,16 @@ import anyio
 import anyio.lowlevel
 import msgspec
 
+from acp_nvim.contract.editor import Editor
+from acp_nvim.contract.events import Reset
+from acp_nvim.contract.messages import Handlers, Open, Resume
 from acp_nvim.errors import Failure
 from acp_nvim.history.records import About, KeptEvent, Recalled
 from acp_nvim.history.store import TranscriptStore
-from acp_nvim.rpc.messages import Handlers, Open, Resume
 from acp_nvim.session.services import FIRST_CHILD_KEY
 from acp_nvim.session.session import Session
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.transcript.kept_views import in_order, shown
-from acp_nvim.ui.editor import Editor
-from acp_nvim.ui.events import Reset
 from acp_nvim.worktrees.worktree import Worktree, WorktreeError, Worktrees
 
 COPIED_BLOCKS: Final = 5

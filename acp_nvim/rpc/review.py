@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 
+from acp_nvim.contract import messages
+from acp_nvim.contract.messages import Handlers
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.rpc import messages
-from acp_nvim.rpc.messages import Handlers
 from acp_nvim.session.conversation import Conversation
 from acp_nvim.tasks import Tasks
 
@@ -32,7 +32,7 @@ def review_handlers(reviews: Reviews, sessions: Callable[[], Iterable[Conversati
         messages.ReviewOpen: lambda message: reviews.tracker.show(message.path),
         messages.ReviewLoad: lambda message: reviews.load(real(message.cwd), message.cwd),
         messages.PreviewOpen: preview_open,
-        messages.Review: lambda message: reviews.judge(
+        messages.ReviewDecide: lambda message: reviews.judge(
             message.action, message.path, message.hunks, message.session, message.force
         ),
         messages.Checkpoints: lambda message: reviews.list(real(message.cwd), message.cwd),

@@ -14,13 +14,20 @@ from acp_nvim.acp.answers import Abilities, SessionPage
 from acp_nvim.connection.calls import send
 from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.connection.peers import AgentLeases, Peers
+from acp_nvim.contract import session_events
+from acp_nvim.contract.editor import Editor
+from acp_nvim.contract.messages import AgentsKnown, Handlers, OpenSession, Prewarm, SessionsList, SessionsMore
+from acp_nvim.contract.session_events import (
+    FoundSession,
+    KnownAgent,
+    ListedSession,
+    Offer,
+    SessionEntry,
+    SessionsListed,
+)
 from acp_nvim.errors import FailureError
 from acp_nvim.history.store import TranscriptStore
-from acp_nvim.rpc.messages import AgentsKnown, Handlers, OpenSession, Prewarm, SessionsList, SessionsMore
 from acp_nvim.tasks import Tasks
-from acp_nvim.ui import session_events
-from acp_nvim.ui.editor import Editor
-from acp_nvim.ui.session_events import FoundSession, KnownAgent, ListedSession, Offer, SessionEntry, SessionsListed
 
 AGENTS_WAIT_SECONDS: Final = 0.4
 """Time that a list of sessions waits for running agents: most answer within a tenth of that."""
@@ -75,7 +82,7 @@ class SessionListHandlers:
         self._lists: dict[int, _List] = {}
         self.handlers: Handlers = {
             AgentsKnown: lambda wanted: editor.publish(
-                session_events.AgentsKnown(id=wanted.id, agents=list(self._known().values()))
+                session_events.AgentsListed(id=wanted.id, agents=list(self._known().values()))
             ),
             Prewarm: lambda wanted: agents.prewarm(wanted.agent, wanted.cwd),
             SessionsList: self._list,

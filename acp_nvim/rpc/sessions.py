@@ -7,15 +7,15 @@ from contextlib import suppress
 
 from acp_nvim.connection.calls import send
 from acp_nvim.connection.peers import AgentLeases
+from acp_nvim.contract import messages
+from acp_nvim.contract.agent_messages import SessionArchive, SessionRename
+from acp_nvim.contract.editor import Editor
+from acp_nvim.contract.messages import Handlers
+from acp_nvim.contract.session_events import SessionDone, WorktreeSeen
 from acp_nvim.errors import FailureError
 from acp_nvim.history.store import TranscriptStore
-from acp_nvim.rpc import messages
-from acp_nvim.rpc.agent_messages import SessionArchive, SessionRename
-from acp_nvim.rpc.messages import Handlers
 from acp_nvim.session.journal import Journal
 from acp_nvim.session.session import Session
-from acp_nvim.ui.editor import Editor
-from acp_nvim.ui.session_events import SessionDone, WorktreeSeen
 from acp_nvim.worktrees.worktree import WorktreeError, inspect, remove
 
 

@@ -8,16 +8,17 @@ from typing import Final
 
 import anyio
 
+from acp_nvim.contract.settings import CheckSettings
+from acp_nvim.contract.views import ChecksState
 from acp_nvim.evidence.work import TURN_LATE_NS
 from acp_nvim.prompt.prompt import Prompt
 from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.block_cancelling import BlockCancelling
-from acp_nvim.session.checks import Checks, CheckSettings, Findings
+from acp_nvim.session.checks import Checks, Findings
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.session.services import Services
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import is_running
-from acp_nvim.ui.views import ChecksState
 
 STOP_SECONDS: Final = 3.0
 """Time that a prompt waits for the end of the command: most end at once, and what they change is not the agent's."""

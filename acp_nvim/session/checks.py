@@ -12,6 +12,7 @@ import msgspec
 
 from acp_nvim.acp.fields import shortened
 from acp_nvim.acp.tool_call import TerminalShown, ToolCallPatch
+from acp_nvim.contract.settings import COMMAND_SECONDS
 from acp_nvim.lazy import pattern
 from acp_nvim.process.guarding import guard_of_host
 from acp_nvim.prompt.blocks import fenced
@@ -29,8 +30,6 @@ PROBLEM_LINES: Final = 100
 """Problems that are listed for the agent; the others are counted."""
 SETTLE_SECONDS: Final = 10.0
 """Time for the language servers to look at the changed files."""
-COMMAND_SECONDS: Final = 600.0
-"""Time for the command, if the configuration has no other."""
 
 _POSITION = pattern(r":\d+:\d+: ")
 _OVERWRITTEN = pattern(r"[^\n]*\r(?=[^\n])")
@@ -38,18 +37,6 @@ _CONTROL = pattern(r"[\x00-\x08\x0b-\x1f\x7f]")
 _DURATION = pattern(r"\d+\.\d+")
 
 log = logging.getLogger(__name__)
-
-
-class CheckSettings(msgspec.Struct):
-    """What is checked after a turn: section `after_turn` of `setup()`.
-
-    `diagnostics` is the least severity of the problems that count. At most `rounds` prompts are sent by themselves.
-    """
-
-    diagnostics: str | bool = False
-    command: str | None = None
-    rounds: float = 3
-    auto: bool = False
 
 
 class FailedCommand(msgspec.Struct, frozen=True):

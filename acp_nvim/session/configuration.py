@@ -14,6 +14,7 @@ from acp_nvim.acp.updates import ConfigReplaced, ModeChanged
 from acp_nvim.agents.definition import Defaults
 from acp_nvim.connection.calls import send
 from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.contract.events import Config, Error
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.session.journal import SessionJournal
 from acp_nvim.session.kept_defaults import Values
@@ -21,7 +22,6 @@ from acp_nvim.session.services import Services
 from acp_nvim.tasks import Tasks
 from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.transcript.switches import NoSuchOptionError, Switch, find_switch, value_of
-from acp_nvim.ui.events import Config, Error
 
 CONFIGURE_SECONDS: Final = 30.0
 """Time for an agent to change an option, as some start another process for another model. Then prompts are sent."""

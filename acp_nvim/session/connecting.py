@@ -12,9 +12,10 @@ import msgspec
 from acp_nvim.acp import updates
 from acp_nvim.acp.answers import Opened
 from acp_nvim.acp.dialect import Call, Place, Way
-from acp_nvim.connection.calls import KeptSession, ResumeWay, offers, send
+from acp_nvim.connection.calls import KeptSession, offers, send
 from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.connection.peer_session import PeerSession
+from acp_nvim.contract.messages import ResumeWay
 from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.failures import failures
 from acp_nvim.session.auth.sign_ins import SignIn

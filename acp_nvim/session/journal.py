@@ -18,9 +18,9 @@ from acp_nvim import decoders
 from acp_nvim.lazy import pattern
 from acp_nvim.process.group import is_alive
 from acp_nvim.prompt.items import ContextItem, TextItem
+from acp_nvim.state.private_file import make_directory, remove_directory, write_new
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.traffic.masking import masked
-from acp_nvim.workspace.private_file import make_directory, remove_directory, write_new
 
 JOURNAL_BYTES: Final = 16 * 1024 * 1024
 """Limit of one session's journal, with room for two of the largest images. Prompts beyond it stay with Lua."""

@@ -8,7 +8,7 @@ from typing import Final
 import anyio.to_thread
 import msgspec
 
-from acp_nvim.workspace.private_file import SharedJson
+from acp_nvim.state.private_file import SharedJson
 
 DEFAULTS_BYTES: Final = 1024 * 1024
 """Limit of the file's size: a larger one was not written by us."""

@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable
 from itertools import count
 from typing import Final
 
+from acp_nvim.contract.events import PromptsTaken, Queue, QueuedText, QueueLate, WaitingView
 from acp_nvim.prompt.prompt import Prompt
 from acp_nvim.session.journal import KeptPrompt, SessionJournal
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui.events import PromptsTaken, Queue, QueuedText, QueueLate, WaitingView
 
 SENT_PROMPTS: Final = 100
 """Number of sent prompts to remember, so that an outdated view of the queue does not send them again."""

@@ -9,6 +9,7 @@ import msgspec
 
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.connection.peers import Peers
+from acp_nvim.contract.editor import Editor
 from acp_nvim.elicitation.pending import PendingElicitations
 from acp_nvim.mcp.servers import McpServers
 from acp_nvim.permissions.pending import PendingPermissions
@@ -17,7 +18,6 @@ from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.kept_defaults import KeptDefaults
 from acp_nvim.tasks import Tasks
-from acp_nvim.ui.editor import Editor
 from acp_nvim.workspace.last_seen import LastSeen
 
 FIRST_CHILD_KEY: Final = 1_000_000

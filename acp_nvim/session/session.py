@@ -11,8 +11,10 @@ import anyio
 from acp_nvim.acp import updates
 from acp_nvim.acp.answers import Opened
 from acp_nvim.acp.dialect import Place
-from acp_nvim.connection.calls import KeptSession, ResumeWay, send
+from acp_nvim.connection.calls import KeptSession, send
 from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.contract import events, views
+from acp_nvim.contract.messages import ResumeWay
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.failures import failures
 from acp_nvim.mcp.session.servers import SessionMcpServers
@@ -31,8 +33,6 @@ from acp_nvim.session.subagents import ParentConversation, Subagents
 from acp_nvim.session.turns import Turns
 from acp_nvim.tasks import failed, is_running
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
-from acp_nvim.ui.views import PromptTypes
 from acp_nvim.workspace.roots import Roots
 
 CLOSE_SECONDS: Final = 5.0
@@ -395,6 +395,6 @@ class Session(ParentConversation):
             directories=self.roots.directories if self.states.now.wanted else [],
             watched=self.reviewed.outside if self.states.now.wanted else [],
             asleep=self.states.now.base == "asleep",
-            takes=PromptTypes(takes.image, takes.audio, takes.embedded_context) if takes else None,
+            takes=views.PromptTypes(takes.image, takes.audio, takes.embedded_context) if takes else None,
         )
         self.presenter.publish(events.Status(session=self.key, status=self.presenter.metadata.added_to(status)))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from acp_nvim.contract import events
 from acp_nvim.session.conversation import Conversation
 from acp_nvim.session.subagent_work import SubagentWork
-from acp_nvim.ui import events
 
 
 def view_of(

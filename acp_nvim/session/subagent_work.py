@@ -10,12 +10,12 @@ from typing import Final
 import anyio
 
 from acp_nvim.acp.updates import StateChanged, ToolCallChanged, Update
+from acp_nvim.contract import events
 from acp_nvim.failures import failures
 from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.tasks import is_running
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
 
 QUIET_SECONDS: Final = 1.0
 """Silence after which what an idle child has asked for is over: a permission is followed by what it is for."""

@@ -13,6 +13,7 @@ from acp_nvim.acp.answers import Asked, FileToRead, TerminalAsked
 from acp_nvim.acp.dialect import Place
 from acp_nvim.acp.fields import shortened
 from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.contract import events
 from acp_nvim.errors import Failure
 from acp_nvim.failures import failures
 from acp_nvim.session.connecting import ABOUT
@@ -21,7 +22,6 @@ from acp_nvim.session.services import Services
 from acp_nvim.session.subagent_views import status_of, view_of
 from acp_nvim.session.subagent_work import SubagentWork
 from acp_nvim.transcript.child_presenter import ChildPresenter
-from acp_nvim.ui import events
 from acp_nvim.workspace.roots import Roots
 
 SUBAGENTS: Final = 100

@@ -11,6 +11,7 @@ import msgspec
 
 from acp_nvim.acp import updates
 from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.contract import events
 from acp_nvim.errors import Failure, FailureError, Severity
 from acp_nvim.failures import failures
 from acp_nvim.jsonrpc.messages import RpcError
@@ -23,7 +24,6 @@ from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.session.state import CrashLoopGuard, StateMachine
 from acp_nvim.session.turn import Turn
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
 
 STOPPED: Final = {
     "max_tokens": "the agent has used up the tokens of a turn",

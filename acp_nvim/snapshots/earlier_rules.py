@@ -18,7 +18,7 @@ from acp_nvim.snapshots.objects import BLOB, EXECUTABLE, FILE
 from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.snapshot import GitFailedError, GoneError, Snapshot
 from acp_nvim.snapshots.store import Store
-from acp_nvim.workspace.private_file import remove_directory
+from acp_nvim.state.private_file import remove_directory
 
 RULES: Final = b".gitignore"
 _NOT_IGNORED: Final = b"!"

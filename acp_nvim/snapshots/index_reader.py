@@ -18,7 +18,7 @@ import anyio
 from acp_nvim.snapshots.places import SHA256_CONFIG
 from acp_nvim.snapshots.run_git import run_git
 from acp_nvim.snapshots.store import Store
-from acp_nvim.workspace.private_file import remove_directory
+from acp_nvim.state.private_file import remove_directory
 from acp_nvim.workspace.regular_files import read_regular
 
 USERS_INDEX_BYTES: Final = 128 * 1024 * 1024

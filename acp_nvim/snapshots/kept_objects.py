@@ -10,7 +10,7 @@ from typing import Final
 from acp_nvim.snapshots.pins import size as size_of
 from acp_nvim.snapshots.snapshot import GitFailedError
 from acp_nvim.snapshots.store import Store, incoming
-from acp_nvim.workspace.private_file import make_directory, remove_directory
+from acp_nvim.state.private_file import make_directory, remove_directory
 
 COPIED_OBJECTS: Final = 5000
 """Objects that one git copies: what is done stays done when it is stopped."""

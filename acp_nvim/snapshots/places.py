@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from acp_nvim.workspace.private_file import make_directory, remove_directory
+from acp_nvim.state.private_file import make_directory, remove_directory
 
 GROWN_BYTES: Final = 8 * 1024 * 1024
 """Minimum growth in bytes since the last cleaning before the next one."""

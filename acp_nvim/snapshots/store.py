@@ -33,7 +33,7 @@ from acp_nvim.snapshots.objects import (
 from acp_nvim.snapshots.places import Places
 from acp_nvim.snapshots.run_git import NO_SPACE, run_git
 from acp_nvim.snapshots.snapshot import GitFailedError, GoneError, SnapshotError
-from acp_nvim.workspace.private_file import remove_directory
+from acp_nvim.state.private_file import remove_directory
 
 T = TypeVar("T")
 

@@ -12,13 +12,13 @@ from acp_nvim.acp.fields import shortened
 from acp_nvim.acp.terminal import Terminal
 from acp_nvim.acp.tool_call import FINISHED, Item, TerminalShown, ToolCall, ToolCallPatch
 from acp_nvim.acp.updates import Role
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import Elicitation, ElicitationComplete, ElicitationDone, PermissionAuto
+from acp_nvim.contract.review_events import Summary
+from acp_nvim.contract.views import DiffItem
 from acp_nvim.history.records import KeptEvent
 from acp_nvim.limits import FIRST_LINES, LAST_LINES, OLD_TITLE_CHARS
 from acp_nvim.terminals.screen import Ends, Screen, is_plain
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import Elicitation, ElicitationComplete, ElicitationDone, PermissionAuto
-from acp_nvim.ui.review_events import Summary
-from acp_nvim.ui.views import DiffItem
 
 INSTANT_SECONDS: Final = 1.0
 """Longest run of a tool call that is shown without a duration: no user noticed the wait."""

@@ -12,13 +12,13 @@ from acp_nvim.acp import schema_common as content
 from acp_nvim.acp.diff import Diff, FileChange
 from acp_nvim.acp.terminal import Terminal
 from acp_nvim.acp.tool_call import Item, Location, SessionShown, Shown, TerminalShown, UnknownItem
+from acp_nvim.contract import views
 from acp_nvim.limits import TERMINAL_LINES
 from acp_nvim.terminals.screen import PRINTED_CHARS
 from acp_nvim.transcript.blocks import Block, CallBlock
 from acp_nvim.transcript.raw_results import NOTHING, raw_result
 from acp_nvim.transcript.repetition import without_repetition
 from acp_nvim.transcript.truncation import IN_CHAT, IN_REQUEST, WHOLE, CutHunk, TextLimits, cut, hunks, joined
-from acp_nvim.ui import views
 
 CALL_ITEMS: Final = 50
 """Items shown from the beginning and from the end of a tool call's content; the others are counted."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from acp_nvim.contract import events
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
 
 
 class ChildPresenter(Presenter):

@@ -8,15 +8,15 @@ from typing import Final
 import msgspec
 
 from acp_nvim.acp.diff import Piece
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import PermissionAuto
+from acp_nvim.contract.session_events import PermissionKept
+from acp_nvim.contract.views import DiffItem, Item, MediaItem, OtherItem, ResourceItem, TerminalItem, TextItem
 from acp_nvim.history.records import KeptEvent
 from acp_nvim.limits import FIRST_LINES, LAST_LINES
 from acp_nvim.terminals.screen import Screen, is_plain
 from acp_nvim.transcript.blocks import KeptBlock, MessageBlock
 from acp_nvim.transcript.truncation import BEGINNING, IN_CHAT, beginning, cut, hunks, joined
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import PermissionAuto
-from acp_nvim.ui.session_events import PermissionKept
-from acp_nvim.ui.views import DiffItem, Item, MediaItem, OtherItem, ResourceItem, TerminalItem, TextItem
 
 MISSING_BLOCKS: Final = 1000
 """Consecutive unreadable blocks after which the rest of a stored conversation is left out: more is no accident."""

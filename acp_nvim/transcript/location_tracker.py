@@ -11,12 +11,12 @@ import anyio.to_thread
 
 from acp_nvim.acp.diff import Diff, FileChange
 from acp_nvim.acp.tool_call import CHANGES_WHAT_IT_NAMES, Item, ToolCall, ToolCallPatch
+from acp_nvim.contract import events
 from acp_nvim.hunks.locate import locate
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.transcript.call_views import places as places_of
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.line_differences import common_head
 from acp_nvim.workspace.refusals import FileRefusedError

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from acp_nvim.acp import schema_common as content
-from acp_nvim.workspace.private_file import make_directory, write_new
+from acp_nvim.state.private_file import make_directory, write_new
 
 MEDIA_SECONDS: Final = 24 * 3600.0
 """Age at which opened images and audio are removed from the cache directory."""

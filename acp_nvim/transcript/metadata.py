@@ -12,10 +12,10 @@ from acp_nvim.acp import updates
 from acp_nvim.acp.answers import TurnTokens
 from acp_nvim.acp.tool_call import ToolCall
 from acp_nvim.acp.updates import Role
+from acp_nvim.contract import events
+from acp_nvim.contract.views import Tokens, Usage
 from acp_nvim.transcript.switches import Switches
 from acp_nvim.transcript.turn_tokens import TurnCounts
-from acp_nvim.ui import events
-from acp_nvim.ui.views import Tokens, Usage
 
 ACTIVITY_CHARS: Final = 200
 """Characters of a tool call's title in the status: more than a line of the screen. Some titles are whole scripts."""

@@ -13,6 +13,9 @@ from acp_nvim.acp import updates
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.acp.translation import compaction_message
+from acp_nvim.contract import events
+from acp_nvim.contract.editor import Editor
+from acp_nvim.contract.events import TerminalOutput
 from acp_nvim.errors import Failure, Severity
 from acp_nvim.limits import TROUBLES, TURN_BLOCKS
 from acp_nvim.prompt.blocks import Recipient
@@ -20,9 +23,6 @@ from acp_nvim.prompt.prompt import NOTHING, Content, Prompt
 from acp_nvim.traffic.masking import without_secrets
 from acp_nvim.transcript.metadata import Metadata
 from acp_nvim.transcript.transcript import Transcript
-from acp_nvim.ui import events
-from acp_nvim.ui.editor import Editor
-from acp_nvim.ui.events import TerminalOutput
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import msgspec
 
 from acp_nvim.acp import answers, updates
-from acp_nvim.ui.events import SwitchView, ValueView
+from acp_nvim.contract.events import SwitchView, ValueView
 
 SetBy = Literal["option", "mode", "model"]
 """The request that sets it: `session/set_config_option`, `session/set_mode` or `session/set_model`."""

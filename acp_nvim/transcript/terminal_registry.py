@@ -9,7 +9,7 @@ from msgspec import UNSET
 from acp_nvim.acp.terminal import Terminal
 from acp_nvim.acp.text_halves import REPLACEMENT, joined_output
 from acp_nvim.acp.updates import TerminalChanged, TerminalNews
-from acp_nvim.ui.events import TerminalOutput
+from acp_nvim.contract.events import TerminalOutput
 
 TERMINALS_BYTES: Final = 32 * 1024 * 1024
 """Output kept for all terminals of a session; beyond it the oldest keep only what the chat shows."""

@@ -15,14 +15,14 @@ from acp_nvim.acp.field_limits import CONTENT_ITEMS
 from acp_nvim.acp.fields import shortened
 from acp_nvim.acp.tool_call import Item, TerminalShown, ToolCall
 from acp_nvim.acp.updates import TerminalChanged, TerminalNews, ToolCallChanged, ToolCallContentAdded
+from acp_nvim.contract import events
+from acp_nvim.contract.events import CallDetailsListed, TerminalOutput
+from acp_nvim.contract.views import CallView, OtherItem
 from acp_nvim.limits import OLD_TITLE_CHARS, TURN_BLOCKS
 from acp_nvim.transcript.blocks import Block, CallBlock, KeptBlock
 from acp_nvim.transcript.call_views import call_view, pretty
 from acp_nvim.transcript.terminal_registry import TerminalRegistry
 from acp_nvim.transcript.truncation import IN_CHAT, IN_REQUEST, WHOLE, TextLimits
-from acp_nvim.ui import events
-from acp_nvim.ui.events import CallDetails, TerminalOutput
-from acp_nvim.ui.views import CallView, OtherItem
 
 TOLD_CALLS_BYTES: Final = 12 * 1024 * 1024
 """What the tool calls of one turn may take in the editor, which keeps all events: a thousand of them take 5 MB."""
@@ -192,11 +192,11 @@ class ToolCalls:
         block = self._at(number)
         return block if isinstance(block, CallBlock) else None
 
-    def call_details(self, number: int) -> CallDetails | None:
+    def call_details(self, number: int) -> CallDetailsListed | None:
         """Return the complete details of the tool call at that block, or None if it is no tool call."""
         block = self._at(number)
         if isinstance(block, CallBlock):
-            return CallDetails(
+            return CallDetailsListed(
                 session=self.session,
                 block=number,
                 call=self._call_view(number, WHOLE),
@@ -206,7 +206,7 @@ class ToolCalls:
             )
         for kept in block.kept if isinstance(block, KeptBlock) else ():
             if isinstance(kept, events.ToolCall):
-                return CallDetails(session=self.session, block=number, call=kept.call)
+                return CallDetailsListed(session=self.session, block=number, call=kept.call)
         return None
 
     def call(self, tool_call_id: str) -> ToolCall | None:

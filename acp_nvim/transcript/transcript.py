@@ -10,21 +10,15 @@ from msgspec import UNSET
 
 from acp_nvim.acp.text_halves import REPLACEMENT, joined
 from acp_nvim.acp.updates import MessageChunk, MessageReplaced, PlanRemoved, PlanReplaced, Role
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import Elicitation, ElicitationDone, ElicitationView, PermissionAuto, RuleSource
+from acp_nvim.contract.review_events import FileView, Summary
 from acp_nvim.errors import Severity
 from acp_nvim.history.records import KeptEvent
 from acp_nvim.transcript import kept_views, views
 from acp_nvim.transcript.blocks import Block, CallBlock, KeptBlock, MessageBlock, QuestionBlock, QuestionNews
 from acp_nvim.transcript.tool_calls import ToolCalls
 from acp_nvim.transcript.truncation import WHOLE, TurnText
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import (
-    Elicitation,
-    ElicitationDone,
-    ElicitationView,
-    PermissionAuto,
-    RuleSource,
-)
-from acp_nvim.ui.review_events import FileView, Summary
 
 TURN_PLANS: Final = 100
 """Plans of one turn: agents have one, and one for each of a few subagents."""

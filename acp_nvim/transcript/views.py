@@ -19,13 +19,13 @@ from acp_nvim.acp.elicitation import (
     TextField,
 )
 from acp_nvim.acp.fields import shortened
+from acp_nvim.contract import events
+from acp_nvim.contract import request_events as told
 from acp_nvim.elicitation.addresses import check_url
 from acp_nvim.elicitation.answers import characters, format_example, looks_secret, number
 from acp_nvim.limits import COMMAND_SHOWN_CHARS, REQUEST_TEXT_LINES
 from acp_nvim.transcript.call_views import decoded_size
 from acp_nvim.transcript.truncation import TextLimits, beginning
-from acp_nvim.ui import events
-from acp_nvim.ui import request_events as told
 
 PLAN_CHARS: Final = 64 * 1024
 """Characters sent of all steps of a plan; longer steps get equal shares, as a plan is sent in one event."""

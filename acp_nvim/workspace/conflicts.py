@@ -18,7 +18,7 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.lazy import pattern
-from acp_nvim.workspace.private_file import make_directory, write_new
+from acp_nvim.state.private_file import make_directory, write_new
 
 CONFLICTS: Final = 100
 """Maximum number of conflicts of a session, and of their copies on disk."""

@@ -21,9 +21,9 @@ import msgspec
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import MAX_FILE_BYTES
 from acp_nvim.process import umask
+from acp_nvim.state.private_file import sync_directory
 from acp_nvim.workspace.encoding import decode, encode
 from acp_nvim.workspace.permissions import give, open_directory
-from acp_nvim.workspace.private_file import sync_directory
 from acp_nvim.workspace.refusals import ChangedOnDiskError, FileRefusedError, NoSuchFileError
 from acp_nvim.workspace.regular_files import READ_NOW, check_regular, in_words, regular_file
 

@@ -19,7 +19,7 @@ import msgspec
 
 from acp_nvim.lazy import pattern
 from acp_nvim.process.group import is_alive
-from acp_nvim.workspace.private_file import make_directory, remove_directory, write_new
+from acp_nvim.state.private_file import make_directory, remove_directory, write_new
 
 SPILL_LEFT_SECONDS: Final = 14 * 24 * 3600.0
 """Age at which texts on disk are removed even if their process id is in use: ids are reused."""

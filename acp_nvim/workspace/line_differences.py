@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from acp_nvim.ui.editor import LineChange, TextChange, WholeText
+from acp_nvim.contract.editor import LineChange, TextChange, WholeText
 from acp_nvim.workspace.encoding import BOM
 
 CLOSE_LINES: Final = 100

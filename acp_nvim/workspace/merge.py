@@ -13,7 +13,7 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.process import git
-from acp_nvim.workspace.private_file import remove_directory, write_new
+from acp_nvim.state.private_file import remove_directory, write_new
 from acp_nvim.workspace.text_shape import MIXED, TextShape, is_mac, put_together, take_apart
 
 MERGE_SECONDS: Final = 10.0

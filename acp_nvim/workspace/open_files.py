@@ -15,9 +15,9 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.contract.editor import BufferText, BufferWrite, Editor, FoundOnDisk, TextChange
 from acp_nvim.file_time import is_behind_link
 from acp_nvim.limits import FOLLOW_ATTEMPTS
-from acp_nvim.ui.editor import BufferText, BufferWrite, Editor, FoundOnDisk, TextChange
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.conflicts import Conflict, Conflicts
 from acp_nvim.workspace.encoding import encode, is_known, with_mark

@@ -22,7 +22,7 @@ import msgspec
 from acp_nvim import decoders
 from acp_nvim.file_time import TICK_NS
 from acp_nvim.process.group import is_alive
-from acp_nvim.workspace.private_file import make_directory
+from acp_nvim.state.private_file import make_directory
 
 SAVE_WAIT_SECONDS: Final = 2.0
 """Time in seconds to wait for the end of a `:write`: a slow disk takes a while."""

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
-from acp_nvim.ui.editor import LspEdit
+from acp_nvim.contract.editor import LspEdit
 from acp_nvim.workspace.refusals import FileRefusedError
 
 BOM: Final = "\ufeff"

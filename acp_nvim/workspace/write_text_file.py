@@ -10,9 +10,9 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from acp_nvim.contract.editor import TextChange
 from acp_nvim.file_time import LastChange, last_change
 from acp_nvim.limits import FOLLOW_ATTEMPTS
-from acp_nvim.ui.editor import TextChange
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.conflicts import Conflict
 from acp_nvim.workspace.last_seen import LastSeen

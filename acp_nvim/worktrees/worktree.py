@@ -16,7 +16,7 @@ import msgspec
 from acp_nvim.lazy import pattern
 from acp_nvim.limits import GIT_ERROR_CHARS, GIT_LOOK_SECONDS
 from acp_nvim.process import git as process
-from acp_nvim.workspace.private_file import make_directory
+from acp_nvim.state.private_file import make_directory
 
 BRANCHES = "acp/"
 """Prefix of the branches that we create."""

@@ -16,10 +16,10 @@ from acp_nvim.acp.field_limits import TEXT_CHARS
 from acp_nvim.acp.updates import Update
 from acp_nvim.acp.v2 import DialectV2
 from acp_nvim.connection.router import MessageRouter
+from acp_nvim.contract.events import Event
 from acp_nvim.jsonrpc.connection import Connection
+from acp_nvim.neovim.batches import Batches
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui.batches import Batches
-from acp_nvim.ui.events import Event
 from tests.support.fake_editor import FakeEditor
 
 

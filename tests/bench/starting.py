@@ -74,7 +74,7 @@ import pynvim
 import anyio._backends._asyncio, msgspec
 spent.append(time.process_time())
 sys.path.insert(0, sys.argv[1])
-import acp_nvim.plugin, acp_nvim.app, acp_nvim.ui.neovim_rpc
+import acp_nvim.plugin, acp_nvim.app, acp_nvim.neovim.rpc
 spent.append(time.process_time())
 print(*spent, flush=True)
 os._exit(0)

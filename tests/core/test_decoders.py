@@ -11,7 +11,7 @@ import msgspec
 
 from acp_nvim.acp import fields, schema_common, schema_v1, schema_v2
 from acp_nvim.agents import definition
-from acp_nvim.rpc import settings
+from acp_nvim.contract import settings
 from tests.core.task_sites import trees
 from tests.support.places import ROOT
 

@@ -31,7 +31,9 @@ LAYERS = [
     "agents",
     "transports",
     "failures",
-    "ui",
+    "contract",
+    "neovim",
+    "state",
     "workspace",
     "snapshots",
     "worktrees",
@@ -63,15 +65,15 @@ LAYERS = [
 APART = {"demo_agent", "demo_project", "replay"}
 """Neither import the rest nor are imported: other programs, and a sample to work on."""
 
-WITHOUT_TRANSPORT = {"acp_nvim.ui.neovim", "acp_nvim.ui.neovim_rpc", "acp_nvim.ui.batches"}
 FORBIDDEN = {
     "traffic": {"acp_nvim.jsonrpc"},
     "process": {"json", "msgspec", "acp_nvim.jsonrpc", "acp_nvim.traffic"},
     "acp": {"acp_nvim.traffic", "acp_nvim.process"},
-    "ui": {"acp_nvim.jsonrpc", "acp_nvim.acp"},
-    **dict.fromkeys(("connection", "transcript", "session", "rpc"), WITHOUT_TRANSPORT),
+    "contract": {"acp_nvim.jsonrpc", "acp_nvim.acp"},
+    "neovim": {"acp_nvim.jsonrpc", "acp_nvim.acp"},
+    **{one: {"acp_nvim.neovim"} for one in ("connection", "transcript", "session", "rpc")},
 }
-PYNVIM_USERS = {"ui", "plugin", "start"}
+PYNVIM_USERS = {"neovim", "plugin", "start"}
 NETWORK = {"socket", "ssl", "http", "ftplib", "smtplib", "socketserver", "websockets", "h11", "xmlrpc"}
 NETWORK_USERS = {"transports", "mcp"}
 """The second listens at a socket in a directory of the user's."""
@@ -185,7 +187,7 @@ def callbacks(path: Path) -> dict[str, list[str]]:
         ("session/a.py", "import pynvim.api", "know pynvim"),
         ("process/a.py", "import json", "process must not know it"),
         ("process/a.py", "from acp_nvim.jsonrpc import messages", "process must not know it"),
-        ("ui/a.py", "from acp_nvim.acp.v1 import VERSION", "ui must not know it"),
+        ("contract/a.py", "from acp_nvim.acp.v1 import VERSION", "contract must not know it"),
         ("demo_agent/a.py", "from acp_nvim.errors import Failure", "stand apart"),
         ("app.py", "from acp_nvim.demo_agent import a", "stand apart"),
         ("util.py", "import os", "'util' is no layer"),
@@ -195,7 +197,7 @@ def callbacks(path: Path) -> dict[str, list[str]]:
             "from acp_nvim.session.requests.requests import AgentRequests",
             "session.requests is a layer above",
         ),
-        ("transcript/a.py", "import acp_nvim.ui.batches", "transcript must not know it"),
+        ("transcript/a.py", "import acp_nvim.neovim.a", "transcript must not know it"),
     ],
 )
 def test_the_checker_finds_each_kind_of_wrong_import(tmp_path: Path, path: str, source: str, words: str) -> None:
@@ -210,7 +212,7 @@ def test_the_checker_finds_each_kind_of_wrong_import(tmp_path: Path, path: str, 
         ("session/a.py", "from acp_nvim.jsonrpc.messages import RpcError"),
         ("session/b.py", "from . import a"),
         ("demo_agent/b.py", "from acp_nvim.demo_agent import a\nimport json"),
-        ("ui/a.py", "import pynvim"),
+        ("neovim/a.py", "import pynvim"),
         ("app.py", "from acp_nvim import __version__"),
     ],
 )
@@ -233,21 +235,28 @@ def test_the_checker_finds_a_cycle_that_lazy_imports_close(tmp_path: Path) -> No
     [
         ({"session/x.py": "import acp_nvim.acp.a", "acp/x.py": "import acp_nvim.session.a"}, {("session", "acp")}),
         (
-            {"ui/x.py": "from acp_nvim.rpc import a", "rpc/x.py": "def f():\n    from acp_nvim import ui"},
-            {("rpc", "ui")},
+            {"contract/x.py": "from acp_nvim.rpc import a", "rpc/x.py": "def f():\n    from acp_nvim import contract"},
+            {("rpc", "contract")},
         ),
         (
             {
-                "rpc/x.py": "from acp_nvim.ui.in_ui import a",
-                "ui/in_ui/a.py": "if TYPE_CHECKING:\n    from .. import rpc\n    from ...rpc import a",
+                "rpc/x.py": "from acp_nvim.contract.inner import a",
+                "contract/inner/a.py": "if TYPE_CHECKING:\n    from .. import rpc\n    from ...rpc import a",
             },
-            {("rpc", "ui.in_ui")},
+            {("rpc", "contract.inner")},
         ),
         (
-            {"ui/x.py": "from acp_nvim.ui.in_ui import a", "ui/in_ui/a.py": "from acp_nvim.ui import b", "ui/b.py": ""},
-            {("ui", "ui.in_ui")},
+            {
+                "contract/x.py": "from acp_nvim.contract.inner import a",
+                "contract/inner/a.py": "from acp_nvim.contract import b",
+                "contract/b.py": "",
+            },
+            {("contract", "contract.inner")},
         ),
-        ({"app.py": "from acp_nvim.ui import a", "ui/a.py": "from acp_nvim import app"}, {("app", "ui")}),
+        (
+            {"app.py": "from acp_nvim.contract import a", "contract/a.py": "from acp_nvim import app"},
+            {("app", "contract")},
+        ),
     ],
 )
 def test_the_checker_finds_each_kind_of_folder_cycle(
@@ -259,7 +268,7 @@ def test_the_checker_finds_each_kind_of_folder_cycle(
 
 def test_the_checker_finds_a_cycle_of_three_folders_and_no_other_arrow(tmp_path: Path) -> None:
     files = {
-        "session/x.py": "from acp_nvim.acp import a\nfrom acp_nvim.ui import a",
+        "session/x.py": "from acp_nvim.acp import a\nfrom acp_nvim.contract import a",
         "acp/x.py": "from acp_nvim.rpc import a\nfrom acp_nvim.acp import a\nfrom acp_nvim import errors",
         "rpc/x.py": "from acp_nvim.session import a",
     }
@@ -272,13 +281,13 @@ def fake_package(where: Path, files: dict[str, str]) -> Path:
     """A package of the same name with one module in each of some layers, and then `files`."""
     root = where / ROOT.name
     usual = ["errors.py", "app.py", "plugin.py"]
-    packages = ["jsonrpc", "process", "acp", "session", "ui", "rpc", "demo_agent"]
+    packages = ["jsonrpc", "process", "acp", "session", "contract", "rpc", "demo_agent", "neovim"]
     packages += ["connection", "transcript", "permissions", "permissions/request", "session/requests"]
     texts = dict.fromkeys([*usual, *(f"{name}/__init__.py" for name in packages), "__init__.py"], "")
     modules = {
         f"{name}/{module}.py": ""
         for name in packages
-        for module in ("a", "messages", "requests", "session", "v1", "rpc", "batches")
+        for module in ("a", "messages", "requests", "session", "v1", "rpc")
     }
     for path, text in {**texts, **modules, **files}.items():
         file = root / path

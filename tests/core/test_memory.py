@@ -12,8 +12,8 @@ import anyio
 import pytest
 
 from acp_nvim.review import reviews, workspace
-from acp_nvim.review.cleanup import clean_memory
 from acp_nvim.review.ledger import TurnLog
+from acp_nvim.state.cleanup import clean_memory
 from tests.core.review.desk import running_desk
 
 PROGRAM = """

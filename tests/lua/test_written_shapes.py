@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from acp_nvim.ui.editor import BufferText, BufferWrite, TextChange, UnopenedFile
+from acp_nvim.contract.editor import BufferText, BufferWrite, TextChange, UnopenedFile
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import OpenFiles

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 HOST = """#!{python}
 import os, sys
 sys.path.insert(0, {root!r})
-from acp_nvim.ui.neovim import NvimEditor
+from acp_nvim.neovim.editor import NvimEditor
 
 class Faulty(NvimEditor):
     def __init__(self, rpc):
@@ -30,8 +30,8 @@ class Faulty(NvimEditor):
             os.remove({bug!r})
             raise RuntimeError("out of cheese")
 
-import acp_nvim.ui.neovim
-acp_nvim.ui.neovim.NvimEditor = Faulty
+import acp_nvim.neovim.editor
+acp_nvim.neovim.editor.NvimEditor = Faulty
 code, sys.argv = sys.argv[sys.argv.index("-c") + 1], ["-c", *sys.argv[sys.argv.index("-c") + 2:]]
 exec(code)
 """

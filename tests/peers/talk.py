@@ -10,9 +10,9 @@ from typing import Any, Literal, TypeVar
 from acp_nvim.acp.dialect import Call, Dialect
 from acp_nvim.connection.calls import send
 from acp_nvim.connection.peer import AgentPeer
-from acp_nvim.rpc.messages import Open
+from acp_nvim.contract import events
+from acp_nvim.contract.messages import Open
 from acp_nvim.session.session import Session
-from acp_nvim.ui import events
 from tests.core.session.host import Host, running_host
 from tests.peers.peers import Peer
 from tests.peers.record import Record

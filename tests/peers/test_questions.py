@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from acp_nvim.ui.request_events import Elicitation, ElicitationComplete
+from acp_nvim.contract.request_events import Elicitation, ElicitationComplete
 from tests.peers.talk import Talk
 
 pytestmark = pytest.mark.anyio

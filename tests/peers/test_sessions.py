@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from acp_nvim.acp.answers import Choice, SessionInfo
+from acp_nvim.contract import events
 from acp_nvim.errors import FailureError
 from acp_nvim.transcript.switches import Switch, find_switch
-from acp_nvim.ui import events
 from tests.peers.peers import PYTHON, V2
 from tests.peers.talk import Shown, Talk
 

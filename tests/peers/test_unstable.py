@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from acp_nvim.acp.answers import Provider
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import SignIn, SignInDone
-from acp_nvim.ui.session_events import SessionDone, SessionsListed
-from acp_nvim.ui.views import Tokens
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import SignIn, SignInDone
+from acp_nvim.contract.session_events import SessionDone, SessionsListed
+from acp_nvim.contract.views import Tokens
 from tests.peers.peers import UNSTABLE, Peer
 from tests.peers.talk import Talk
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.peers.peers import V2
 from tests.peers.talk import Talk
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host, running_host
 from tests.peers.find_node import find_node
 from tests.support.waiting import LIMIT

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.views import Usage
 from acp_nvim.transcript.presenter import UNKNOWN_UPDATE
-from acp_nvim.ui import events
-from acp_nvim.ui.views import Usage
 from tests.peers.peers import PYTHON, V2
 from tests.peers.talk import Shown, Talk
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from acp_nvim.ui import events, request_events, review_events, session_events
+from acp_nvim.contract import events, request_events, review_events, session_events
 
 is_checked = False
 """Tests set it; what measures Neovim does not."""

@@ -10,9 +10,17 @@ from typing import Any, TypeVar
 
 import anyio
 
+from acp_nvim.contract import events as happenings
+from acp_nvim.contract.editor import (
+    BufferText,
+    BufferWrite,
+    FoundOnDisk,
+    TextChange,
+    ToolAnswer,
+    UnopenedFile,
+    WholeText,
+)
 from acp_nvim.session.services import FIRST_CHILD_KEY
-from acp_nvim.ui import events as happenings
-from acp_nvim.ui.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, ToolAnswer, UnopenedFile, WholeText
 from acp_nvim.workspace.disk import stamp_of
 from tests.support import contract
 from tests.support.waiting import LIMIT

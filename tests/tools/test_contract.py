@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.rpc.messages import MESSAGES
-from acp_nvim.ui import events
+from acp_nvim.contract import events
+from acp_nvim.contract.messages import MESSAGES
 from tests.support import contract
 from tests.support.editor import HeadlessEditor
 from tests.tools.contract import lua_types, model, page
@@ -42,11 +42,15 @@ def test_the_files_are_up_to_date() -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("ui/events.py", "    prompts: list[WaitingView]\n", "    prompts: list[WaitingView]\n    more: int = 0\n"),
-        ("ui/views.py", "class PromptTypes(", "class PromptTypes(  # no other one\n    "),
-        ("ui/events.py", "A turn begins,", "A turn is about to begin,"),
-        ("rpc/messages.py", "#: end the process", "#: at once the process"),
-        ("ui/editor.py", '"""Show an event soon. Never', '"""Show an event at once. Never'),
+        (
+            "contract/events.py",
+            "    prompts: list[WaitingView]\n",
+            "    prompts: list[WaitingView]\n    more: int = 0\n",
+        ),
+        ("contract/views.py", "class PromptTypes(", "class PromptTypes(  # no other one\n    "),
+        ("contract/events.py", "A turn begins,", "A turn is about to begin,"),
+        ("contract/messages.py", "#: end the process", "#: at once the process"),
+        ("contract/editor.py", '"""Show an event soon. Never', '"""Show an event at once. Never'),
     ],
 )
 def test_a_change_of_a_struct_fails_the_check(copy: Path, file: str, old: str, new: str) -> None:

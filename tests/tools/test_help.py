@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.ui.views import StatusView
+from acp_nvim.contract.views import StatusView
 from tests.support.find_nvim import find_nvim
 
 ROOT = Path(__file__).resolve().parents[2]

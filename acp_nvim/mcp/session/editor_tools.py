@@ -16,13 +16,13 @@ from acp_nvim.acp.answers import PermissionAsked, PermissionOption
 from acp_nvim.acp.diff import Diff, FileChange, Piece
 from acp_nvim.acp.tool_call import Location, ToolCallPatch
 from acp_nvim.acp.updates import ToolCallChanged
+from acp_nvim.contract.editor import FileEdits, ToolAnswer, WorkspaceEdit
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.mcp.editor_calls import EditorCalls
 from acp_nvim.mcp.tools.tool import ToolError
 from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui.editor import FileEdits, ToolAnswer, WorkspaceEdit
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.renaming import UnsavedNameError, with_unsaved

@@ -14,6 +14,7 @@ from acp_nvim.acp.answers import Abilities
 from acp_nvim.acp.dialect import Place
 from acp_nvim.agents.mcp_servers import RESERVED, ServerError, listed, merged, prepared
 from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.contract.views import McpServerView
 from acp_nvim.errors import configured
 from acp_nvim.mcp.project_servers import NAME
 from acp_nvim.mcp.servers import McpServers, SessionServer
@@ -21,7 +22,6 @@ from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.traffic.masking import LEARNED, secret_values
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui.views import McpServerView
 
 if TYPE_CHECKING:  # loaded with the first client
     from acp_nvim.mcp.tools.tool import Workplace

@@ -7,8 +7,8 @@ from typing import Annotated, Final
 import anyio.to_thread
 from msgspec import Meta
 
+from acp_nvim.contract.editor import ToolAnswer
 from acp_nvim.mcp.tools.tool import Arguments, Lines, Tool, ToolError, Workplace
-from acp_nvim.ui.editor import ToolAnswer
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.open_files import OpenText
 from acp_nvim.workspace.refusals import FileRefusedError

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from acp_nvim import decoders
-from acp_nvim.ui.editor import ToolAnswer, WorkspaceEdit
+from acp_nvim.contract.editor import ToolAnswer, WorkspaceEdit
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.roots import Roots
 

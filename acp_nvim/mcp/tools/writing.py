@@ -7,10 +7,10 @@ from typing import Annotated, Final
 
 from msgspec import Meta
 
+from acp_nvim.contract.editor import ToolAnswer
 from acp_nvim.mcp.tools.language import Symbol, current
 from acp_nvim.mcp.tools.reading import Line, Path, lines_of
 from acp_nvim.mcp.tools.tool import Arguments, Lines, Tool, ToolError, Workplace
-from acp_nvim.ui.editor import ToolAnswer
 
 
 class Rename(Arguments):

@@ -13,6 +13,7 @@ from acp_nvim.acp.schema_common import RequestPermissionResponse
 from acp_nvim.acp.tool_call import ToolCall
 from acp_nvim.acp.translation import permission_answer
 from acp_nvim.acp.updates import ToolCallChanged
+from acp_nvim.contract import events
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.limits import COMMAND_SHOWN_CHARS, TURN_BLOCKS
 from acp_nvim.permissions.request.bounds import Refusals
@@ -21,7 +22,6 @@ from acp_nvim.permissions.request.shown_input import Known, shown_input
 from acp_nvim.permissions.request.subject import SessionPaths, of_permission
 from acp_nvim.transcript import views
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
 
 INPUT = "a part of the input"
 

@@ -13,6 +13,8 @@ from typing import Final, Literal
 import msgspec
 
 from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import RuleAction
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
 from acp_nvim.permissions.policy import Answer, Policy
@@ -23,8 +25,6 @@ from acp_nvim.permissions.rules import Subject, Wanted
 from acp_nvim.tasks import Tasks
 from acp_nvim.traffic.masking import masked
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import RuleAction
 from acp_nvim.workspace.roots import Roots
 
 WAITING_PERMISSIONS: Final = 200

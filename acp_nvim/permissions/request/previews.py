@@ -11,13 +11,13 @@ import anyio.to_thread
 
 from acp_nvim.acp.diff import Diff, FileChange
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
+from acp_nvim.contract.review_events import Preview, PreviewDone
 from acp_nvim.hunks.locate import FilePreview, preview_of
 from acp_nvim.permissions.pending import PendingPermission
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.transcript.blocks import CallBlock
 from acp_nvim.transcript.claims import Claims
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui.review_events import Preview, PreviewDone
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.refusals import FileRefusedError, NoSuchFileError, NotAllowedError

@@ -14,12 +14,12 @@ from acp_nvim.acp.diff import Diff, Piece
 from acp_nvim.acp.patch_paths import patch_paths
 from acp_nvim.acp.raw_paths import is_path, words_of
 from acp_nvim.acp.tool_call import ToolCall, UnknownItem
+from acp_nvim.contract.views import CallView, DiffItem, InputMember, ResourceItem, TextItem
 from acp_nvim.lazy import pattern
 from acp_nvim.permissions import member_names as names
 from acp_nvim.permissions.input_members import InputMembers, in_json, is_shown_whole, of_command, shown, shown_name
 from acp_nvim.permissions.input_paths import is_ordinary, is_patch, is_text, names_paths
 from acp_nvim.permissions.request.subject import SessionPaths
-from acp_nvim.ui.views import CallView, DiffItem, InputMember, ResourceItem, TextItem
 
 MEMBERS: Final = 2000
 """Members that a request shows: real inputs have ten, and a hundred edits at once have four each."""

@@ -10,11 +10,11 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.acp.schema_common import TextContent
+from acp_nvim.contract.review_events import Decisions
 from acp_nvim.prompt.blocks import Recipient, fenced, readable
 from acp_nvim.review.records import Decided
 from acp_nvim.snapshots.renames import Naming, is_directory
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui.review_events import Decisions
 from acp_nvim.workspace.text_shape import lines_with_ends
 from acp_nvim.workspace.unified_diff import unified_hunks
 

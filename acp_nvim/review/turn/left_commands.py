@@ -13,6 +13,7 @@ import anyio
 import anyio.to_thread
 
 from acp_nvim.acp.tool_call import ToolCall
+from acp_nvim.contract import events
 from acp_nvim.evidence.activities import NEVER, Activity
 from acp_nvim.evidence.work import Work
 from acp_nvim.lazy import pattern
@@ -21,7 +22,6 @@ from acp_nvim.process import group
 from acp_nvim.process.started import Started, can_see, running, started_since, wait_for_end, writes
 from acp_nvim.tasks import Tasks
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
 
 GRACE_SECONDS: Final = 1.0
 """Time for a command to end, after its turn or a cancel, before the user is told that it runs on."""

@@ -10,6 +10,7 @@ from typing import Final
 import anyio
 
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
+from acp_nvim.contract import events
 from acp_nvim.file_time import now
 from acp_nvim.limits import SNAPSHOT_WAIT_SECONDS
 from acp_nvim.review.ledger import TurnLog
@@ -22,7 +23,6 @@ from acp_nvim.review.turn.left_commands import LeftCommand, LeftCommands
 from acp_nvim.review.turn.looks import Looks, TurnNotices
 from acp_nvim.tasks import Tasks, is_running
 from acp_nvim.transcript.presenter import WRITES_FILES, Presenter
-from acp_nvim.ui import events
 from acp_nvim.workspace.roots import WatchedRoots
 
 log = logging.getLogger(__name__)

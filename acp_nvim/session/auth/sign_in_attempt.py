@@ -16,12 +16,12 @@ from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.connection.peers import Peers
 from acp_nvim.connection.startup import Launch, in_terminal, path_map
+from acp_nvim.contract.request_events import SignInTerminal
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.failures.plain_words import reason
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, METHOD_NOT_FOUND, RpcError
 from acp_nvim.traffic.masking import LEARNED
 from acp_nvim.traffic.secret_names import is_secret_variable
-from acp_nvim.ui.request_events import SignInTerminal
 
 log = logging.getLogger(__name__)
 

@@ -13,6 +13,9 @@ from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.connection.calls import send
 from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.connection.peers import Peers
+from acp_nvim.contract.editor import Editor
+from acp_nvim.contract.request_events import MethodView, SignInDone, SignInOutcome, VariableView
+from acp_nvim.contract.request_events import SignIn as SignInEvent
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.failures import failures
 from acp_nvim.failures.failures import SignInWanted
@@ -29,9 +32,6 @@ from acp_nvim.session.auth.sign_in_attempt import (
 from acp_nvim.tasks import Spawn, Tasks, is_running
 from acp_nvim.traffic.masking import without_secrets
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui.editor import Editor
-from acp_nvim.ui.request_events import MethodView, SignInDone, SignInOutcome, VariableView
-from acp_nvim.ui.request_events import SignIn as SignInEvent
 
 GONE: Final = "The agent has ended while it waited for you to sign in. :AcpLogin, or your next prompt, starts it again."
 CANCELLED: Final = "Signing in was given up. :AcpLogin tries again."

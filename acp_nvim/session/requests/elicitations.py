@@ -10,12 +10,12 @@ from msgspec import UNSET
 from acp_nvim.acp.elicitation import Address, ElicitationAsked
 from acp_nvim.acp.schema_common import CreateElicitationResponse
 from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.contract.request_events import ElicitationComplete, ElicitationDone
 from acp_nvim.elicitation.pending import PendingElicitation, PendingElicitations
 from acp_nvim.permissions.request.bounds import Refusals
 from acp_nvim.permissions.request.broker import PermissionBroker
 from acp_nvim.transcript import views
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui.request_events import ElicitationComplete, ElicitationDone
 
 WAITING_QUESTIONS: Final = 50
 """Questions (forms, URLs) of one session that wait for the user; more are refused. Agents usually ask a few."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from acp_nvim.acp.answers import FileToRead, FileToWrite
+from acp_nvim.contract.editor import LineChange
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError
 from acp_nvim.permissions.request.access import PathAccess
 from acp_nvim.permissions.request.bounds import Share
@@ -17,7 +18,6 @@ from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.requests.followed import kept_in
 from acp_nvim.transcript.location_tracker import LocationTracker, first_change
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui.editor import LineChange
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.refusals import (

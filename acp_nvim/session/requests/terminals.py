@@ -10,6 +10,7 @@ from typing import Any, Final
 import anyio
 
 from acp_nvim.acp.answers import CommandToRun, TerminalAsked
+from acp_nvim.contract import events
 from acp_nvim.jsonrpc.messages import INTERNAL_ERROR, INVALID_PARAMS, RpcError
 from acp_nvim.limits import TERMINAL_BYTES
 from acp_nvim.permissions.request.access import CommandAccess
@@ -22,7 +23,6 @@ from acp_nvim.terminals.command_line import Command, command_to_run, in_words
 from acp_nvim.terminals.terminal import Ended, Listener, Terminal
 from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.transcript.shown_terminals import ShownTerminals
-from acp_nvim.ui import events
 from acp_nvim.workspace.refusals import NotAllowedError
 
 TERMINALS: Final = 100

@@ -1,5 +1,5 @@
 ---@meta
--- What the host asks of Lua's buffers. Generated: change acp_nvim/ui/editor.py, then type `make doc`.
+-- What the host asks of Lua's buffers. Generated: change acp_nvim/contract/editor.py, then type `make doc`.
 
 ---A loaded buffer: what its file has, or what `:write` would write if the buffer is modified. `state` identifies the
 ---text: equal states mean equal texts; `text` is nil if the caller knows the state. `modified`: the text is not saved;

@@ -1,5 +1,5 @@
 ---@meta
--- What the host tells Lua. Generated: change acp_nvim/ui, then type `make doc`.
+-- What the host tells Lua. Generated: change acp_nvim/contract, then type `make doc`.
 
 ---@alias acp.AnswerAction "accept"|"cancel"|"decline"
 

@@ -1,5 +1,5 @@
 ---@meta
--- What Lua says to the host. Generated: change acp_nvim/rpc/*messages.py, then type `make doc`.
+-- What Lua says to the host. Generated: change acp_nvim/contract/*messages.py, then type `make doc`.
 
 ---The configuration of the host: the options of `setup()` that it uses.
 ---@class acp.host.Config
@@ -14,7 +14,7 @@
 ---@field mcp? acp.host.Mcp
 ---@field mcp_servers? table<string, any>|any[]
 ---@field project_mcp_servers? string|boolean
----@field after_turn? acp.CheckSettings
+---@field after_turn? acp.host.CheckSettings
 ---@field tell_agent? boolean
 ---@field protocol? acp.host.Protocol
 ---@field history? acp.host.HistorySettings
@@ -54,7 +54,7 @@
 
 ---What is checked after a turn: section `after_turn` of `setup()`. `diagnostics` is the least severity of the problems
 ---that count. At most `rounds` prompts are sent by themselves.
----@class acp.CheckSettings
+---@class acp.host.CheckSettings
 ---@field diagnostics? string|boolean
 ---@field command? string
 ---@field rounds? number
@@ -229,7 +229,7 @@
 ---@field additional_directories? string[]
 ---@field returned? integer[] ids of prompts returned after a host had died
 ---@field session_id? string the agent's; nil: the agent begins a new session
----@field how? "fork"|"load"|"resume"|"go_on" how the agent reopens `session_id`
+---@field how? "fork"|"go_on"|"load"|"resume" how the agent reopens `session_id`
 ---@field transcript? string
 ---@field source? integer key of a session
 ---@field worktree? string name of a git work tree that is created for the session
@@ -348,7 +348,8 @@
 ---@field path string
 ---@field stamp? acp.Stamp
 
----The user changed a buffer under review.
+---The user changed a buffer under review. Between its states `from` and `state` they replaced `count` lines after
+---`first` others by `lines`.
 ---@class acp.message.Edited
 ---@field path string
 ---@field from string

@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
+from acp_nvim.contract import events
+from acp_nvim.contract.views import CallView, DiffItem, TextItem
 from acp_nvim.history.recorder import Recorder
-from acp_nvim.ui import events
-from acp_nvim.ui.views import CallView, DiffItem, TextItem
 
 TEXTS = st.text(max_size=40) | st.text(alphabet="ab \n`é€😀\ud800\x00\x1b", max_size=60)
 

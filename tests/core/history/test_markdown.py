@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import PermissionAuto
+from acp_nvim.contract.review_events import FileView, Summary
+from acp_nvim.contract.views import CallView, DiffItem, FileLine, OtherItem, TerminalItem, TextItem
 from acp_nvim.history.markdown import Markdown, fenced, patch
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import PermissionAuto
-from acp_nvim.ui.review_events import FileView, Summary
-from acp_nvim.ui.views import CallView, DiffItem, FileLine, OtherItem, TerminalItem, TextItem
 
 
 def said(kind: str, *texts: str) -> list[events.Event]:

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from acp_nvim.contract import events
+from acp_nvim.contract.views import CallView, TextItem
 from acp_nvim.history.records import Masking, encode, remember
-from acp_nvim.ui import events
-from acp_nvim.ui.views import CallView, TextItem
 from tests.core.history.blocks import Growing
 from tests.support.examples import examples
 from tests.support.secret_table import READABLE, SECRETS, Secret, shown

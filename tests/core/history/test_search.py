@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.contract.session_events import FoundSession
 from acp_nvim.history.files import TranscriptFile
 from acp_nvim.history.reader import MAX_FOUND, find
 from acp_nvim.history.records import About, Header, encode
-from acp_nvim.ui.session_events import FoundSession
 from tests.core.history.blocks import Growing
 from tests.core.history.test_transcripts import plainly
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.contract import events
+from acp_nvim.contract.views import StatusView
 from acp_nvim.history import recorder as recorder_module
 from acp_nvim.history.files import FoundTranscript
 from acp_nvim.history.reader import blocks, summary
 from acp_nvim.history.recorder import PIECE_BYTES
 from acp_nvim.history.records import About, Header, Masking, encode
-from acp_nvim.ui import events
-from acp_nvim.ui.views import StatusView
 from tests.core.history.blocks import ACTS, Growing, plain, play
 
 HEADER = Header(transcript=1, agent="it", cwd="/p", started=1.5, version="0")

@@ -12,10 +12,10 @@ from typing import Any
 import anyio
 from anyio.abc import ByteStream
 
+from acp_nvim.contract.editor import ToolAnswer, WorkspaceEdit
 from acp_nvim.mcp.servers import McpServers, SessionServer
 from acp_nvim.mcp.tools.tool import ToolError
 from acp_nvim.tasks import Tasks
-from acp_nvim.ui.editor import ToolAnswer, WorkspaceEdit
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.roots import Roots

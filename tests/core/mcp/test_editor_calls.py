@@ -7,10 +7,10 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_nvim.contract.editor import ToolAnswer
 from acp_nvim.mcp import editor_calls as module
 from acp_nvim.mcp.editor_calls import AT_ONCE, BLOCKED, SILENT, EditorCalls
 from acp_nvim.mcp.tools.tool import ToolError
-from acp_nvim.ui.editor import ToolAnswer
 from tests.support.fake_editor import FakeEditor
 from tests.support.waiting import LIMIT
 

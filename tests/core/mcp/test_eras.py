@@ -12,7 +12,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
 
-from acp_nvim.ui.editor import ToolAnswer
+from acp_nvim.contract.editor import ToolAnswer
 from tests.core.mcp.stand_in import stage
 from tests.support.mcp_clients import parameters
 from tests.support.waiting import LIMIT

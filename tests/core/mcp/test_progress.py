@@ -10,8 +10,8 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import stdio_client
 
+from acp_nvim.contract.editor import ToolAnswer
 from acp_nvim.limits import PROGRESS_SECONDS
-from acp_nvim.ui.editor import ToolAnswer
 from tests.core.mcp.stand_in import Stage, Wire, stage
 from tests.core.mcp.test_eras import META, MODES
 from tests.support.mcp_clients import parameters

@@ -12,8 +12,8 @@ import anyio
 import pytest
 
 from acp_nvim.agents.mcp_servers import ServerError
+from acp_nvim.contract.session_events import ProjectServers
 from acp_nvim.mcp.project_servers import Answer, ProjectServersTrust
-from acp_nvim.ui.session_events import ProjectServers
 
 pytestmark = pytest.mark.anyio
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_nvim.permissions.rules import Rule, Wanted, judge
+from acp_nvim.contract.settings import Rule
+from acp_nvim.permissions.rules import Wanted, judge
 from acp_nvim.permissions.shell_line import COMMAND_CHARS, read_line
 from tests.core.permissions.bash_lines import MARKER, PROGRAMS, line
 from tests.support.examples import examples

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from acp_nvim.permissions.rules import Rule, Wanted, judge
+from acp_nvim.contract.settings import Rule
+from acp_nvim.permissions.rules import Wanted, judge
 from acp_nvim.permissions.shell_line import read_line, read_words
 
 RULES = [

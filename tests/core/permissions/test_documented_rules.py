@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from acp_nvim.permissions.rules import Rule, Wanted, judge
+from acp_nvim.contract.settings import Rule
+from acp_nvim.permissions.rules import Wanted, judge
 from acp_nvim.permissions.shell_line import read_line
 from acp_nvim.workspace.guarded_names import GUARDED
 from tests.support.find_nvim import find_nvim

@@ -15,9 +15,10 @@ from acp_nvim.acp.answers import PermissionAsked
 from acp_nvim.acp.diff import Diff, from_patch, from_texts
 from acp_nvim.acp.raw_paths import words_of
 from acp_nvim.acp.tool_call import Location, ToolCall, UnknownItem
+from acp_nvim.contract.settings import Rule
 from acp_nvim.permissions.input_paths import IDS, NOTES, TEXTS, WAYS, input_paths
 from acp_nvim.permissions.request.subject import SessionPaths, of_permission
-from acp_nvim.permissions.rules import Rule, judge
+from acp_nvim.permissions.rules import judge
 from acp_nvim.workspace.roots import Roots
 from tests.support.examples import examples
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from acp_nvim.contract.events import Option
 from acp_nvim.permissions.pending import PendingPermission, PendingPermissions
-from acp_nvim.ui.events import Option
 
 pytestmark = pytest.mark.anyio
 

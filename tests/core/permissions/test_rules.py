@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.contract.settings import Rule
 from acp_nvim.permissions.glob import match_command, match_path
-from acp_nvim.permissions.rules import Rule, Wanted, judge
+from acp_nvim.permissions.rules import Wanted, judge
 from acp_nvim.permissions.shell_line import read_line
 
 

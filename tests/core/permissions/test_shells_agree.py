@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from acp_nvim.contract.settings import Rule
 from acp_nvim.permissions import bash_tree
 from acp_nvim.permissions.plain_line import plain_commands
-from acp_nvim.permissions.rules import Rule, Wanted, judge
+from acp_nvim.permissions.rules import Wanted, judge
 from acp_nvim.permissions.shell_line import read_line
 from tests.core.permissions.test_command_rules import ALLOWED, ASKED, REJECTED
 from tests.support.examples import examples

@@ -12,9 +12,10 @@ import anyio
 import anyio.from_thread
 import pytest
 
+from acp_nvim.contract.settings import Rule
 from acp_nvim.permissions import store
 from acp_nvim.permissions.policy import Policy
-from acp_nvim.permissions.rules import Rule, Subject, Wanted
+from acp_nvim.permissions.rules import Subject, Wanted
 from acp_nvim.permissions.shell_line import read_line
 from acp_nvim.permissions.store import StoredRule, StoredRules
 

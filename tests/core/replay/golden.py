@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
+from acp_nvim.contract import events
 from acp_nvim.session.session import Session
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 

@@ -15,6 +15,7 @@ from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.connection import peer as peer_module
 from acp_nvim.connection.calls import send
 from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.contract import events
 from acp_nvim.errors import FailureError
 from acp_nvim.jsonrpc.connection import Connection
 from acp_nvim.jsonrpc.messages import RpcError
@@ -22,7 +23,6 @@ from acp_nvim.replay.messages import id_key, kind
 from acp_nvim.replay.recording import Record, Recording
 from acp_nvim.session.session import Session
 from acp_nvim.transcript.switches import Switch
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 OPENS = {"session/new": "new", "session/load": "load", "session/resume": "resume", "session/fork": "fork"}

@@ -9,11 +9,11 @@ import anyio
 import pytest
 
 from acp_nvim.acp.v1 import DialectV1
+from acp_nvim.contract import events
 from acp_nvim.replay.recording import read_recording
 from acp_nvim.review.turn import turn_changes
 from acp_nvim.review.turn.looks import Looks
 from acp_nvim.session import connecting
-from acp_nvim.ui import events
 from tests.core.replay.golden import compare, snapshot
 from tests.core.replay.live_client import LiveClient, demo_project
 from tests.core.replay.messages import Heard

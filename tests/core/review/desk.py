@@ -13,15 +13,15 @@ from pathlib import Path
 
 import anyio
 
+from acp_nvim.contract import events, review_events
+from acp_nvim.contract.messages import Edited
 from acp_nvim.evidence.work import TURN_LATE_NS, now
 from acp_nvim.process.end_times import note_end
 from acp_nvim.review.decisions import Action
 from acp_nvim.review.reviews import Reviews
-from acp_nvim.review.tracker import Edit
 from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.tasks import Tasks
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events, review_events
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import OpenFiles
@@ -124,7 +124,7 @@ class Desk:
         before, old = buffer.state, buffer.text.split("\n")[:-1]
         buffer.type(text)
         if is_told:
-            edit = Edit(str(self.cwd / name), before, buffer.state, 0, len(old), text.split("\n")[:-1])
+            edit = Edited(str(self.cwd / name), before, buffer.state, 0, len(old), text.split("\n")[:-1])
             await self.reviews.tracker.edited(edit)
 
     async def save(self, name: str) -> None:
@@ -188,7 +188,7 @@ class Desk:
     async def checkpoints(self) -> list[review_events.CheckpointView]:
         """The newest first."""
         await self.reviews.list(str(self.cwd), str(self.cwd))
-        return self.editor.all(review_events.Checkpoints)[-1].checkpoints
+        return self.editor.all(review_events.CheckpointsListed)[-1].checkpoints
 
     def errors(self) -> list[str]:
         """What the user was told that could not be done."""

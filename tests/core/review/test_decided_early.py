@@ -8,11 +8,11 @@ from unittest.mock import AsyncMock
 
 import pytest
 
+from acp_nvim.contract import review_events
 from acp_nvim.review.ledger import TurnLog
 from acp_nvim.review.rejections import Rejections
 from acp_nvim.review.storage import Checkpoint
 from acp_nvim.review.workspace import Workspace
-from acp_nvim.ui import review_events
 from tests.core.review.desk import Desk, running_desk
 from tests.core.review.test_kept_hunks import hunks
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.contract import review_events
 from acp_nvim.snapshots.snapshot import Changed, Snapshot
-from acp_nvim.ui import review_events
 from tests.core.review.desk import Desk, running_desk
 from tests.support.everything import everything
 
@@ -334,7 +334,7 @@ async def test_a_restore_undoes_the_edits_of_several_turns_under_several_names(t
             await turn(desk, act)
         turns = [one for one in await desk.checkpoints() if one.kind == "turn"]
         await desk.reviews.plan(str(desk.cwd), turns[-1].id)
-        plan = desk.editor.all(review_events.RestorePlan)[-1]
+        plan = desk.editor.all(review_events.RestorePlanned)[-1]
         names = {one.path.removeprefix(f"{desk.cwd}/"): one.operation for one in plan.files}
         assert names == {"core/a.py": "modify", "core/deep/b.py": "modify", "src/a.py": "delete", "src/": R}
         assert "rename from core/\nrename to src/\n" in plan.patch

@@ -10,7 +10,7 @@ import anyio
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from acp_nvim.ui import review_events
+from acp_nvim.contract import review_events
 from tests.core.review.desk import Desk, play
 from tests.support.examples import examples
 from tests.support.five_ways import Tree, git
@@ -241,7 +241,7 @@ def test_a_list_that_is_asked_for_during_a_restore_has_it() -> None:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(desk.restore, turn.id)
             tasks.start_soon(desk.reviews.list, str(desk.cwd), str(desk.cwd))
-        newest = desk.editor.all(review_events.Checkpoints)[-1].checkpoints[0]
+        newest = desk.editor.all(review_events.CheckpointsListed)[-1].checkpoints[0]
         assert (newest.kind, newest.undo) == ("restore", True)
 
     play(played)

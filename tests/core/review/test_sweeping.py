@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.review.cleanup import (
+from acp_nvim.state.cleanup import (
     GONE_SECONDS,
     TEMPORARY_SECONDS,
     UNUSED_SECONDS,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.ui.review_events import Judged
+from acp_nvim.contract.review_events import Judged
 from tests.core.review.desk import Desk, running_desk
 from tests.support.five_ways import git
 

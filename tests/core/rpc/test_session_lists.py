@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.rpc.messages import OpenSession
+from acp_nvim.contract.messages import OpenSession
+from acp_nvim.contract.session_events import FoundSession, ListedSession
 from acp_nvim.rpc.session_lists import merged
-from acp_nvim.ui.session_events import FoundSession, ListedSession
 
 
 def found(number: str, session_id: str | None, updated: float = 1.0, **more: object) -> FoundSession:

@@ -13,10 +13,10 @@ import anyio
 import anyio.abc
 
 from acp_nvim.app import App
+from acp_nvim.contract import events
 from acp_nvim.evidence.work import TURN_LATE_NS
 from acp_nvim.file_time import now
 from acp_nvim.process.guarding import guard_of_host
-from acp_nvim.ui import events
 from tests.core.guards import close_log, release_guard, share_guard
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.fake_editor import FakeEditor

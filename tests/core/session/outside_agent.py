@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from acp_nvim.ui import events, review_events
+from acp_nvim.contract import events, review_events
 from tests.core.session.host import Host
 
 OLD = "one\ntwo\nthree\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host
 
 EVERYTHING = {"image": True, "audio": True, "embeddedContext": True}

@@ -13,7 +13,7 @@ from unittest.mock import patch
 import pytest
 
 from acp_nvim import tasks
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.hit_agent import HIT, STREAM
 from tests.core.session.host import Host, running_host
 

@@ -11,13 +11,13 @@ from typing import Any
 import anyio
 
 from acp_nvim.agents.first_agent import start_first
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import Elicitation
+from acp_nvim.contract.review_events import Restored, Review, ReviewProgress
+from acp_nvim.contract.session_events import SessionsListed
+from acp_nvim.contract.settings import CheckSettings
 from acp_nvim.jsonrpc.connection import ByteSink, ByteSource
 from acp_nvim.process.guarding import guard_of_host
-from acp_nvim.session.checks import CheckSettings
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import Elicitation
-from acp_nvim.ui.review_events import Restored, Review, ReviewProgress
-from acp_nvim.ui.session_events import SessionsListed
 from tests.core.session.hit_agent import HIT, HIT_V2
 from tests.core.session.stage import Stage
 

@@ -9,9 +9,9 @@ import pytest
 
 from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
 from acp_nvim.acp.updates import ToolCallChanged
+from acp_nvim.contract import events
 from acp_nvim.transcript.metadata import Activity
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.fake_editor import FakeEditor
 

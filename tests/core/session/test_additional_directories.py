@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host
 from tests.core.session.outside_agent import AGENT, place, step, work
 from tests.core.session.test_review_kept import checkpoints, next_host, restore, undo

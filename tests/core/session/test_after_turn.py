@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.editor import ToolAnswer
 from acp_nvim.session.checks import FailedCommand, Findings
-from acp_nvim.ui import events
-from acp_nvim.ui.editor import ToolAnswer
 from tests.core.session.host import Host, running_host
 
 pytestmark = pytest.mark.anyio

@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
+from acp_nvim.contract import events
 from acp_nvim.process import child
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.waiting import LIMIT
 

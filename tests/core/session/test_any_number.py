@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from acp_nvim.contract import events
 from acp_nvim.jsonrpc.decoding import INT64
-from acp_nvim.ui import events
 from tests.core.session.inner_agent import inner_host
 
 pytestmark = pytest.mark.anyio

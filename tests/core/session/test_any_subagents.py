@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from acp_nvim.contract import events
 from acp_nvim.session.subagents import Subagent
-from acp_nvim.ui import events
 from tests.core.jsonrpc.peer import all_done
 from tests.core.session.inner_agent import InnerHost, inner_host
 from tests.support.examples import examples

@@ -15,10 +15,11 @@ from acp_nvim.acp.answers import PermissionAsked
 from acp_nvim.acp.tool_call import ToolCall
 from acp_nvim.acp.updates import ToolCallChanged
 from acp_nvim.acp.v1 import DialectV1
+from acp_nvim.contract.settings import Rule
 from acp_nvim.permissions.input_members import SHOWN_CHARS, SHOWN_MEMBERS
 from acp_nvim.permissions.request.asked_command import NOT_KNOWN
 from acp_nvim.permissions.request.subject import SessionPaths, of_permission
-from acp_nvim.permissions.rules import Rule, Wanted, judge
+from acp_nvim.permissions.rules import Wanted, judge
 from acp_nvim.workspace.roots import Roots
 from tests.support.examples import examples
 

@@ -14,11 +14,11 @@ import pytest
 
 from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.contract import events, review_events
 from acp_nvim.failures import failures
 from acp_nvim.session.cancelling import CLOSED, Patience
 from acp_nvim.session.connecting import ANEW, GOES_ON
 from acp_nvim.transports.interface import Disconnected
-from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.support.agent_scripts import AgentScript
 from tests.support.below import below

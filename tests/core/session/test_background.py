@@ -12,9 +12,9 @@ import pytest
 
 from acp_nvim.acp.answers import CommandToRun
 from acp_nvim.connection import peer as peer_module
+from acp_nvim.contract import events
+from acp_nvim.contract.review_events import CheckpointsListed, Summary
 from acp_nvim.session import background
-from acp_nvim.ui import events
-from acp_nvim.ui.review_events import Checkpoints, Summary
 from tests.core.jsonrpc.peer import all_done
 from tests.core.session.host import Host, running_host
 from tests.core.session.inner_agent import InnerHost, inner_host
@@ -246,7 +246,7 @@ async def test_silence_ends_it_with_a_checkpoint_and_one_summary(tmp_path: Path)
         [summary] = host.of(Summary)
         assert [Path(one.path).name for one in summary.files] == ["made"]
         host.app.receive("checkpoints", {"cwd": str(host.cwd)})
-        checkpoints = (await host.editor.until_event(Checkpoints)).checkpoints
+        checkpoints = (await host.editor.until_event(CheckpointsListed)).checkpoints
         assert [(one.id, one.kind) for one in checkpoints] == [(summary.id, "turn")]
         assert (await host.until_state("idle")).turn_started is None
 

@@ -26,13 +26,13 @@ from acp_nvim.acp.updates import (
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.acp.v2 import DialectV2
 from acp_nvim.connection import router
+from acp_nvim.contract import events
 from acp_nvim.permissions.request import subject
 from acp_nvim.permissions.rules import Wanted
 from acp_nvim.transcript import terminal_registry, tool_calls, transcript, truncation
 from acp_nvim.transcript.terminal_registry import TerminalRegistry
 from acp_nvim.transcript.transcript import Transcript
 from acp_nvim.transcript.views import PLAN_CHARS
-from acp_nvim.ui import events
 from acp_nvim.workspace.roots import Roots
 from tests.core.session.host import Host
 

@@ -20,11 +20,11 @@ from acp_nvim.acp.updates import (
     TerminalPrinted,
     ToolCallChanged,
 )
+from acp_nvim.contract import events
+from acp_nvim.contract.review_events import Preview, Summary
 from acp_nvim.prompt.prompt import Prompt
 from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.transcript.transcript import TURN_PLANS, Transcript
-from acp_nvim.ui import events
-from acp_nvim.ui.review_events import Preview, Summary
 from tests.core.session.host import Host
 from tests.core.session.test_grants import LINE, named, session
 from tests.support.fake_editor import FakeEditor

@@ -13,11 +13,11 @@ from acp_nvim.acp.diff import from_texts
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import ToolCallPatch
 from acp_nvim.acp.updates import MessageChunk, ToolCallChanged
+from acp_nvim.contract import events
+from acp_nvim.contract.events import CallDetailsListed, CallMediaWritten
 from acp_nvim.limits import FIRST_LINES, LAST_LINES
 from acp_nvim.transcript.blocks import parent_of
 from acp_nvim.transcript.transcript import Transcript
-from acp_nvim.ui import events
-from acp_nvim.ui.events import CallDetails, CallMedia
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -146,7 +146,7 @@ async def test_all_of_it_is_told_when_it_is_asked_for(host: Host) -> None:
     assert (text.text.count("\n"), text.lines) == (FIRST_LINES, 1000 - FIRST_LINES - LAST_LINES)
     assert text.tail.split("\n") == [f"line {n}" for n in range(1000 - LAST_LINES, 1000)]
     host.app.receive("call_details", {"session": 1, "block": 2})
-    [details] = host.of(CallDetails)
+    [details] = host.of(CallDetailsListed)
     assert (details.block, details.raw_output) == (2, '[\n  "x"\n]')
     assert details.raw_input == '{\n  "query": "grün"\n}'
     whole, diff = details.call.content
@@ -156,18 +156,18 @@ async def test_all_of_it_is_told_when_it_is_asked_for(host: Host) -> None:
     assert diff.new_text == whole.text.replace("line 5", "LINE 5")
     for block in (0, 1, 3):
         host.app.receive("call_details", {"session": 1, "block": block})
-    assert len(host.of(CallDetails)) == 1, "others are no tool calls"
+    assert len(host.of(CallDetailsListed)) == 1, "others are no tool calls"
     assert host.of(events.Error) == []
 
 
-async def media(host: Host, place: int, directory: Path, block: int = 2) -> CallMedia:
+async def media(host: Host, place: int, directory: Path, block: int = 2) -> CallMediaWritten:
     """What comes of opening that item."""
-    count = len(host.of(CallMedia))
+    count = len(host.of(CallMediaWritten))
     host.app.receive(
         "call_media", {"session": 1, "block": block, "place": place, "directory": str(directory / "media")}
     )
-    await host.until("an answer", lambda: len(host.of(CallMedia)) > count)
-    return host.of(CallMedia)[-1]
+    await host.until("an answer", lambda: len(host.of(CallMediaWritten)) > count)
+    return host.of(CallMediaWritten)[-1]
 
 
 def looked_at(path: str) -> tuple[str, bytes, int]:

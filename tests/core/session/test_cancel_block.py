@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from acp_nvim.ui import events
-from acp_nvim.ui.session_events import SessionDone
+from acp_nvim.contract import events
+from acp_nvim.contract.session_events import SessionDone
 from tests.core.session.host import Host
 from tests.core.session.test_terminals import WAIT
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim.contract import events
 from acp_nvim.session.cancelling import Patience
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.review_events import CheckpointsListed, Judged, ReviewCollecting, ReviewLoaded
 from acp_nvim.review import reviews
-from acp_nvim.ui import events
-from acp_nvim.ui.review_events import Checkpoints, Judged, ReviewCollecting, ReviewLoaded
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -47,17 +47,17 @@ async def test_answers_wait_for_the_changes_of_a_turn_that_is_over(host: Host, m
     for count, (method, params) in enumerate(asked.items(), 1):
         host.app.receive(method, params)
         await host.until("the words", lambda count=count: len(host.editor.all(ReviewCollecting)) == count)
-    answers = (Checkpoints, ReviewLoaded, Judged)
+    answers = (CheckpointsListed, ReviewLoaded, Judged)
     assert [host.editor.all(one) for one in answers] == [[], [], []]
     released.set()
     for one in answers:
         await host.until(one.__name__, lambda one=one: host.editor.all(one))
-    [listed] = host.editor.all(Checkpoints)
+    [listed] = host.editor.all(CheckpointsListed)
     assert [one.files for one in listed.checkpoints if one.kind == "turn"] == [3]
     [judged] = host.editor.all(Judged)
     assert len(judged.files) == 3
     host.app.receive("checkpoints", {"cwd": cwd})
-    await host.until("the second list", lambda: len(host.editor.all(Checkpoints)) == 2)
+    await host.until("the second list", lambda: len(host.editor.all(CheckpointsListed)) == 2)
     assert len(host.editor.all(ReviewCollecting)) == 3, "nothing is being collected any more"
 
 
@@ -70,13 +70,13 @@ async def test_earlier_turns_are_listed_without_one_that_takes_long(
     host.app.receive("checkpoints", {"cwd": cwd})
     await host.until("the words", lambda: host.editor.all(ReviewCollecting))
     released.set()
-    await host.until("the list, which is not empty", lambda: host.editor.all(Checkpoints))
-    assert len(host.editor.all(Checkpoints)[0].checkpoints) == 1
+    await host.until("the list, which is not empty", lambda: host.editor.all(CheckpointsListed))
+    assert len(host.editor.all(CheckpointsListed)[0].checkpoints) == 1
     changes, held = host.app.sessions[1].changes, anyio.Event()
     monkeypatch.setattr(changes, "look", held.wait)
     host.prompt("second")
     await host.until("the second end", lambda: len(host.of(events.TurnEnd)) == 2)
     host.app.receive("checkpoints", {"cwd": cwd})
-    await host.until("the second list", lambda: len(host.editor.all(Checkpoints)) == 2)
-    assert len(host.editor.all(Checkpoints)[1].checkpoints) == 1
+    await host.until("the second list", lambda: len(host.editor.all(CheckpointsListed)) == 2)
+    assert len(host.editor.all(CheckpointsListed)[1].checkpoints) == 1
     held.set()

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.events import Config
 from acp_nvim.session.kept_defaults import KeptDefaults
-from acp_nvim.ui import events
-from acp_nvim.ui.events import Config
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

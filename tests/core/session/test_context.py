@@ -11,9 +11,9 @@ import anyio
 import pytest
 
 from acp_nvim import limits
+from acp_nvim.contract import events
 from acp_nvim.prompt import prompt as prompts
 from acp_nvim.review.turn.turn_changes import TurnChanges
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.core.session.sender import EVERYTHING, Sender, file_item, link
 

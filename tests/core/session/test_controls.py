@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim.contract import events
 from acp_nvim.errors import FailureError
 from acp_nvim.session.configuration import Configuration
 from acp_nvim.transcript.switches import Switch, find_switch
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from acp_nvim.agents.catalogue import builtin_agent
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import Elicitation, ElicitationDone
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import Elicitation, ElicitationDone
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

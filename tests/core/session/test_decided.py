@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_nvim.acp.remote_paths import PathMap
+from acp_nvim.contract import events, review_events
 from acp_nvim.review.records import Decided, Version
 from acp_nvim.review.turn import decided as module
 from acp_nvim.review.turn.decided import DecidedFiles, told
 from acp_nvim.snapshots.renames import naming
 from acp_nvim.snapshots.snapshot import DirectoryMove
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.core.session.test_renamed_directories import AGENT, lay_out
 from tests.core.session.test_review_kept import undo

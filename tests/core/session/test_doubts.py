@@ -5,10 +5,10 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from acp_nvim.contract.review_events import Review
 from acp_nvim.evidence import work
 from acp_nvim.evidence.evidence import Evidence, Observation, Verdict
 from acp_nvim.review import change
-from acp_nvim.ui.review_events import Review
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

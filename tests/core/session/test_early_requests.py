@@ -8,7 +8,7 @@ import pytest
 from acp_nvim.acp.answers import Asked, FileToRead
 from acp_nvim.connection import early_requests
 from acp_nvim.connection.early_requests import EarlyRequest
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host
 from tests.support.waiting import LIMIT
 

@@ -8,10 +8,10 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.editor import FileEdits, LspEdit, WorkspaceEdit
 from acp_nvim.mcp.session import editor_tools
 from acp_nvim.mcp.tools.tool import ToolError
-from acp_nvim.ui import events
-from acp_nvim.ui.editor import FileEdits, LspEdit, WorkspaceEdit
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import Elicitation, ElicitationChecked, ElicitationComplete, ElicitationDone
 from acp_nvim.traffic.masking import LEARNED
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import Elicitation, ElicitationChecked, ElicitationComplete, ElicitationDone
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

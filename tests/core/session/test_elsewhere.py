@@ -11,10 +11,10 @@ import pytest
 from acp_nvim.agents.definition import AgentDefinition, PathPair
 from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.connection.startup import PeerSettings
+from acp_nvim.contract import events
 from acp_nvim.errors import FailureError
 from acp_nvim.process.guarding import Guard
 from acp_nvim.tasks import Tasks
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.agent_scripts import AgentScript
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from acp_nvim.connection.router import UNANSWERED_REQUESTS
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import Elicitation
 from acp_nvim.permissions.pending import BySession
 from acp_nvim.permissions.request import broker
 from acp_nvim.permissions.request.bounds import FILES_AT_ONCE
@@ -16,8 +18,6 @@ from acp_nvim.permissions.request.broker import WAITING_PERMISSIONS
 from acp_nvim.session.requests import files
 from acp_nvim.session.requests.elicitations import WAITING_QUESTIONS
 from acp_nvim.transcript.views import OPTION_CHARS, OPTIONS
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import Elicitation
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

@@ -11,9 +11,9 @@ import anyio
 import anyio.to_thread
 import pytest
 
+from acp_nvim.contract import events
 from acp_nvim.evidence.git_contents import GitContents
 from acp_nvim.review.scanner import Scanner
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.core.session.test_review import reviews
 from tests.support.five_ways import git, look

@@ -11,10 +11,10 @@ import pytest
 
 from acp_nvim.acp import updates
 from acp_nvim.acp.schema_common import TextContent
+from acp_nvim.contract import events
 from acp_nvim.process import stopping
 from acp_nvim.session.connecting import ANEW, GOES_ON, Replaying
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.fake_editor import FakeEditor
 from tests.support.waiting import LIMIT

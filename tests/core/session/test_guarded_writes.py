@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import PermissionAuto
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import PermissionAuto
 from tests.core.session.host import Host
 from tests.core.session.test_permission_rules import AGENT, ALWAYS, ONCE, ask
 

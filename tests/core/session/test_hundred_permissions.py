@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import PermissionAuto
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import PermissionAuto
 from tests.core.session.host import Host
 from tests.support.below import below
 

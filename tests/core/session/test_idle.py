@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from acp_nvim.connection import peer as peer_module
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at
 

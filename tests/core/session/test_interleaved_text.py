@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import ToolCallPatch
 from acp_nvim.acp.updates import MessageChunk, PlanEntry, PlanReplaced, Role, ToolCallChanged
+from acp_nvim.contract import events
 from acp_nvim.transcript.transcript import Transcript
-from acp_nvim.ui import events
 
 Said = tuple[Role, str, str | None]
 

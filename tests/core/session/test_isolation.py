@@ -16,9 +16,9 @@ from acp_nvim.acp.updates import Update
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.acp.v2 import DialectV2
 from acp_nvim.connection.peer_session import PeerSession
+from acp_nvim.contract import events
+from acp_nvim.contract.review_events import Preview
 from acp_nvim.session.requests.requests import AgentRequests
-from acp_nvim.ui import events
-from acp_nvim.ui.review_events import Preview
 from tests.core.session.stage import InjectedError, report, staged
 
 pytestmark = pytest.mark.anyio

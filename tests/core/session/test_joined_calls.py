@@ -17,13 +17,13 @@ from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.tool_call import Location, Shown, TerminalShown, ToolCallPatch
 from acp_nvim.acp.updates import MessageChunk, ToolCallChanged, Update
 from acp_nvim.connection.router import MessageRouter, PeerSession
+from acp_nvim.contract import events
 from acp_nvim.evidence.work import Work
 from acp_nvim.review.ledger import TurnLog
 from acp_nvim.review.turn.call_changes import note_call
 from acp_nvim.session.background import _begins_turn
 from acp_nvim.transcript.location_tracker import LocationTracker
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
 from acp_nvim.workspace.roots import Roots
 from tests.support.examples import examples
 from tests.support.fake_editor import FakeEditor

@@ -16,14 +16,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.contract import events
+from acp_nvim.contract.events import PromptsTaken, Queue, QueuedText, QueueLate
 from acp_nvim.prompt.items import ImageItem, TextItem
 from acp_nvim.prompt.prompt import Prompt
 from acp_nvim.session.journal import JOURNAL_BYTES, Journal, JournalEntry, KeptPrompt, SessionJournal
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.tasks import Tasks
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
-from acp_nvim.ui.events import PromptsTaken, Queue, QueuedText, QueueLate
 from tests.core.session.host import Host
 from tests.support.fake_editor import FakeEditor
 from tests.support.waiting import LIMIT

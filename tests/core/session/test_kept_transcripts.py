@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.events import CallDetailsListed
+from acp_nvim.contract.session_events import Exported, PermissionKept, SessionsListed, TranscriptShown
 from acp_nvim.history import recorder
-from acp_nvim.ui import events
-from acp_nvim.ui.events import CallDetails
-from acp_nvim.ui.session_events import Exported, PermissionKept, SessionsListed, TranscriptShown
 from tests.core.session.host import Host, running_host
 
 pytestmark = pytest.mark.anyio
@@ -122,7 +122,7 @@ async def test_it_is_shown_in_another_session_without_being_asked_anything(host:
         assert len(call.content[0].text) < 10_000  # as the chat shows it
         assert call.content[0].lines > 99_000
         other.app.receive("transcript_call", {"session": 7, "id": one.id, "block": 4})
-        details = await other.editor.until_event(CallDetails)
+        details = await other.editor.until_event(CallDetailsListed)
         assert (details.session, details.block, len(details.call.content[0].text)) == (7, 4, 500_000)
 
 

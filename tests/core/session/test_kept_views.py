@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.views import CallView
 from acp_nvim.transcript.kept_views import shown
-from acp_nvim.ui import events
-from acp_nvim.ui.views import CallView
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from acp_nvim.contract import events, review_events
 from acp_nvim.process.started import TICK_NS, Started, started_since
 from acp_nvim.review.turn import left_commands
-from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.support.processes import processes
 

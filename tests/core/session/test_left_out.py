@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from acp_nvim.acp.answers import PermissionAsked, PermissionOption
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import PermissionAuto
 from acp_nvim.limits import LEFT_OUT
 from acp_nvim.transcript import views
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import PermissionAuto
 from tests.core.session.inner_agent import inner_host
 
 pytestmark = pytest.mark.anyio

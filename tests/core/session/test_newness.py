@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.contract import events, review_events
 from acp_nvim.review.workspace import Workspace
 from acp_nvim.snapshots import comparing, hidden_files, newness
-from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.core.session.test_review import reviews
 from tests.core.session.test_review_kept import checkpoints, restore

@@ -12,7 +12,7 @@ from acp_nvim.agents import catalogue
 from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.agents.definition import BuiltinAgent
 from acp_nvim.connection.command_forms import with_command
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host
 from tests.support.agent_scripts import SCRIPTED_AGENT
 

@@ -8,11 +8,11 @@ import pytest
 
 from acp_nvim.acp.terminal import Exit, TerminalPatch
 from acp_nvim.acp.updates import TerminalChanged, TerminalNews, TerminalPrinted
+from acp_nvim.contract import events
+from acp_nvim.contract.events import TerminalOutput
 from acp_nvim.limits import TERMINAL_BYTES, TERMINAL_LINE_BYTES, TERMINAL_LINES
 from acp_nvim.transcript import shown_terminals, terminal_registry
 from acp_nvim.transcript.terminal_registry import TerminalRegistry
-from acp_nvim.ui import events
-from acp_nvim.ui.events import TerminalOutput
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

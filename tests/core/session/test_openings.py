@@ -14,7 +14,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from acp_nvim.connection import early_requests
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host, running_host
 from tests.support.examples import examples
 from tests.support.waiting import LIMIT

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import PermissionAuto, PermissionRulesListed
 from acp_nvim.limits import COMMAND_SHOWN_CHARS
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import PermissionAuto, PermissionRules
 from tests.core.session.host import Host, running_host
 
 pytestmark = pytest.mark.anyio
@@ -581,7 +581,7 @@ def offered(request: events.RequestView) -> list[tuple[str, str]]:
 def told_rules(host: Host) -> list[Any]:
     """What the editor was told of rules, at last."""
     host.app.receive("permission_rules", {"cwd": str(host.cwd)})
-    return host.editor.all(PermissionRules)[-1].rules
+    return host.editor.all(PermissionRulesListed)[-1].rules
 
 
 async def test_an_answer_for_good_answers_the_agent_once_and_is_kept(host: Host, tmp_path: Path) -> None:
@@ -627,10 +627,10 @@ async def test_what_is_forgotten_is_asked_for_again(host: Host) -> None:
     await host.until("it to be written", lambda: told_rules(host)[-1].time)
     configured, stored = told_rules(host)
     assert (configured.id, configured.source, configured.command) == ("config-1", "config", "ls")
-    before = len(host.editor.all(PermissionRules))
+    before = len(host.editor.all(PermissionRulesListed))
     host.app.receive("permission_forget", {"cwd": str(host.cwd), "id": stored.id})
-    await host.editor.until_event(PermissionRules, before + 1)
-    assert [one.id for one in host.editor.all(PermissionRules)[-1].rules] == ["config-1"]
+    await host.editor.until_event(PermissionRulesListed, before + 1)
+    assert [one.id for one in host.editor.all(PermissionRulesListed)[-1].rules] == ["config-1"]
     host.prompt(json.dumps([command("make")]))
     await question(host, 2)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 import pytest
 
-from acp_nvim.ui import events
-from acp_nvim.ui.review_events import Preview, PreviewDone, PreviewHunk
+from acp_nvim.contract import events
+from acp_nvim.contract.review_events import Preview, PreviewDone, PreviewHunk
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from acp_nvim.connection import peers
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at
 

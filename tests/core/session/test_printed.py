@@ -13,11 +13,11 @@ from acp_nvim.acp.schema_common import EmbeddedResource, EmbeddedResourceResourc
 from acp_nvim.acp.terminal import Exit, TerminalPatch
 from acp_nvim.acp.tool_call import Item, Shown, TerminalShown, ToolCallPatch
 from acp_nvim.acp.updates import TerminalChanged, TerminalPrinted, ToolCallChanged
+from acp_nvim.contract import events
+from acp_nvim.contract.views import Item as View
+from acp_nvim.contract.views import ResourceItem, TerminalItem, TextItem
 from acp_nvim.transcript.kept_views import shown as kept
 from acp_nvim.transcript.transcript import Transcript
-from acp_nvim.ui import events
-from acp_nvim.ui.views import Item as View
-from acp_nvim.ui.views import ResourceItem, TerminalItem, TextItem
 from tests.core.session.test_call_views import tell
 
 COLOURED = "\x1b[32mPASS\x1b[0m \x1b]8;;http://x\x1b\\a.py\x1b]8;;\x1b\\\r\n10 %\r100 %\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.review_events import CheckpointsListed, Judged, Restored, ReviewProgress, Summary
 from acp_nvim.review import progress, tracker
-from acp_nvim.ui import events
-from acp_nvim.ui.review_events import Checkpoints, Judged, Restored, ReviewProgress, Summary
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -116,8 +116,8 @@ async def test_nothing_is_rejected_twice_and_what_is_typed_meanwhile_stays(host:
     assert await rejected(host, 2) == []
     check_files(host, **{LAST: f"{COUNT - 1}\nmine\nend\n"})
     host.app.receive("checkpoints", {"cwd": str(host.cwd)})
-    await host.until("the list", lambda: host.editor.all(Checkpoints))
-    [first] = [one for one in host.editor.all(Checkpoints)[0].checkpoints if one.kind == "reject"]
+    await host.until("the list", lambda: host.editor.all(CheckpointsListed))
+    [first] = [one for one in host.editor.all(CheckpointsListed)[0].checkpoints if one.kind == "reject"]
     host.app.receive("restore", {"cwd": str(host.cwd), "id": first.id})
     await host.until("the undoing", lambda: host.editor.all(Restored))
     assert told(host, "restoring")

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.contract import events
+from acp_nvim.contract.events import Queue, QueuedText, QueueLate
 from acp_nvim.prompt.prompt import Prompt
 from acp_nvim.session.journal import JournalEntry, SessionJournal
 from acp_nvim.session.queue import PromptQueue
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
-from acp_nvim.ui.events import Queue, QueuedText, QueueLate
 from tests.core.session.host import Host
 from tests.core.session.inner_agent import InnerHost, inner_host
 from tests.support.fake_editor import FakeEditor

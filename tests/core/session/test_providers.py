@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from acp_nvim.contract.request_events import ProvidersListed, ProviderView
+from acp_nvim.contract.session_events import SessionDone
 from acp_nvim.traffic import masking
-from acp_nvim.ui.request_events import ProvidersListed, ProviderView
-from acp_nvim.ui.session_events import SessionDone
 from tests.core.session.host import Host
 from tests.core.session.test_sessions_of_agents import ask
 from tests.support.schemas import load

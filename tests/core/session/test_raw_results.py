@@ -16,9 +16,9 @@ from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.terminal import Exit, TerminalPatch
 from acp_nvim.acp.tool_call import Item, Shown, TerminalShown, ToolCallPatch
 from acp_nvim.acp.updates import TerminalChanged, ToolCallChanged
+from acp_nvim.contract import events
+from acp_nvim.contract.views import OtherItem, TextItem
 from acp_nvim.transcript.transcript import Transcript
-from acp_nvim.ui import events
-from acp_nvim.ui.views import OtherItem, TextItem
 from tests.core.session.host import Host
 from tests.core.session.test_call_views import tell
 

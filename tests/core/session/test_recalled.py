@@ -9,11 +9,11 @@ from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.updates import MessageChunk
 from acp_nvim.connection import peers
 from acp_nvim.connection.peer import AgentPeer
+from acp_nvim.contract import events
+from acp_nvim.contract.session_events import PermissionKept, SessionsListed
+from acp_nvim.contract.views import CallView, TextItem
 from acp_nvim.history.records import KeptEvent
 from acp_nvim.transcript.transcript import Transcript
-from acp_nvim.ui import events
-from acp_nvim.ui.session_events import PermissionKept, SessionsListed
-from acp_nvim.ui.views import CallView, TextItem
 from tests.core.session.host import Host, running_host
 
 LONG = "line\n" * 1000

@@ -11,11 +11,11 @@ from unittest.mock import AsyncMock
 import anyio
 import pytest
 
+from acp_nvim.contract import events, review_events
 from acp_nvim.review.turn.turn_changes import UNSEEN
 from acp_nvim.snapshots import comparing
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
-from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.core.session.test_review import reviews
 from tests.support.cases import case

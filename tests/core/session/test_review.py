@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.ui import events, review_events
+from acp_nvim.contract import events, review_events
 from tests.core.session.host import Host
 from tests.support.five_ways import AGENT, NAMING, WAYS, WORKS, Tree, Work, git, lay_out, look
 
@@ -125,12 +125,12 @@ async def judge(host: Host, action: str, cwd: Path) -> None:
 async def undo(host: Host, cwd: Path) -> None:
     """The last rejection is taken back."""
     restored = len(host.editor.all(review_events.Restored))
-    lists: list[review_events.Checkpoints] = []
+    lists: list[review_events.CheckpointsListed] = []
     while not lists or lists[-1].checkpoints[0].kind != "reject":
-        known = len(host.editor.all(review_events.Checkpoints))
+        known = len(host.editor.all(review_events.CheckpointsListed))
         host.app.receive("checkpoints", {"cwd": str(cwd)})
-        await host.until("the list", lambda known=known: len(host.editor.all(review_events.Checkpoints)) > known)
-        lists = host.editor.all(review_events.Checkpoints)
+        await host.until("the list", lambda known=known: len(host.editor.all(review_events.CheckpointsListed)) > known)
+        lists = host.editor.all(review_events.CheckpointsListed)
     newest = lists[-1].checkpoints[0]
     host.app.receive("restore", {"cwd": str(cwd), "id": newest.id})
     await host.until("the undoing", lambda: len(host.editor.all(review_events.Restored)) > restored)

@@ -14,12 +14,12 @@ from typing import Any
 import anyio
 import pytest
 
+from acp_nvim.contract import events, review_events
 from acp_nvim.limits import MAX_FILE_BYTES
 from acp_nvim.process.group import NO_PID, members, send
 from acp_nvim.review import contents, entry_files
 from acp_nvim.snapshots import found_files
 from acp_nvim.snapshots.objects import LooseObjects
-from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host, running_host
 from tests.core.session.test_review import do, hunks, place, reviews, shown
 from tests.core.session.test_review_trouble import check_log
@@ -61,10 +61,10 @@ async def load(host: Host, cwd: Path) -> None:
 
 async def checkpoints(host: Host, cwd: Path) -> list[review_events.CheckpointView]:
     """The newest first."""
-    known = len(host.editor.all(review_events.Checkpoints))
+    known = len(host.editor.all(review_events.CheckpointsListed))
     host.app.receive("checkpoints", {"cwd": str(cwd)})
-    await host.until("the list", lambda: len(host.editor.all(review_events.Checkpoints)) > known)
-    return host.editor.all(review_events.Checkpoints)[-1].checkpoints
+    await host.until("the list", lambda: len(host.editor.all(review_events.CheckpointsListed)) > known)
+    return host.editor.all(review_events.CheckpointsListed)[-1].checkpoints
 
 
 async def restore(host: Host, cwd: Path, checkpoint_id: str) -> review_events.Restored:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.contract import review_events
 from acp_nvim.process import umask
-from acp_nvim.ui import review_events
 from tests.core.session.host import Host, running_host
 from tests.core.session.test_review import do, git, reviews, shown
 from tests.core.session.test_review_kept import checkpoints, errors, load, next_host, reject_all, restore, undo

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.contract import events, review_events
 from acp_nvim.review.workspace import Workspace
-from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.core.session.test_review import do, judge, line, reviews, undo
 from tests.core.session.test_review_kept import checkpoints, restore

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.ui import events, review_events
+from acp_nvim.contract import events, review_events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from acp_nvim.acp.diff import FileChange
+from acp_nvim.contract import events, review_events
 from acp_nvim.review import named_files
 from acp_nvim.review.named_files import NamedFiles
 from acp_nvim.review.reviews import Reviews
@@ -19,7 +20,6 @@ from acp_nvim.snapshots import work_tree, workspace_scanner
 from acp_nvim.snapshots.objects import LooseObjects
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
-from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host, running_host
 from tests.core.session.test_review import (
     check_summary,

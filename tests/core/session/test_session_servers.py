@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.contract.session_events import SessionDone, SessionsListed
 from acp_nvim.rpc.session_lists import offers
-from acp_nvim.ui.session_events import SessionDone, SessionsListed
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

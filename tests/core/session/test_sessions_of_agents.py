@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.session_events import AgentsListed, SessionDone, SessionsListed, WorktreeSeen
 from acp_nvim.rpc.session_lists import EMPTY_PAGES
-from acp_nvim.ui import events
-from acp_nvim.ui.session_events import AgentsKnown, SessionDone, SessionsListed, WorktreeSeen
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -114,7 +114,7 @@ def resume(host: Host, key: int, **wanted: Any) -> None:
 
 async def test_an_agent_lists_its_sessions_of_a_directory_page_by_page(host: Host) -> None:
     host.script(ABLE)
-    asked = await ask(host, "agents_known", AgentsKnown)
+    asked = await ask(host, "agents_known", AgentsListed)
     assert asked.agents == []
     told = await listed(host, agents=["it"])
     assert (told.more, told.asked) == (["it"], ["it"])
@@ -128,7 +128,7 @@ async def test_an_agent_lists_its_sessions_of_a_directory_page_by_page(host: Hos
     assert len(host.scripts["it"].received("initialize")) == 1
     told = await listed(host, 9, everywhere=True)  # it runs, and can list
     assert [one.session_id for one in told.entries] == ["s00", "s01", "far"]
-    [known] = (await ask(host, "agents_known", AgentsKnown, 2)).agents
+    [known] = (await ask(host, "agents_known", AgentsListed, 2)).agents
     assert (known.agent, known.running) == ("it", True)
     assert known.offers == ["list", "load", "resume", "fork", "close", "delete"]
 
@@ -328,5 +328,5 @@ async def test_what_an_agent_can_is_known_also_when_it_cannot_list(host: Host) -
     host.script('INITIALIZE = {"agentCapabilities": {"loadSession": True}}')
     told = await listed(host, agents=["it"])
     assert "does not offer to list its sessions" in told.problems["it"]
-    [known] = (await ask(host, "agents_known", AgentsKnown, 2)).agents
+    [known] = (await ask(host, "agents_known", AgentsListed, 2)).agents
     assert (known.running, known.offers) == (True, ["load"])

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

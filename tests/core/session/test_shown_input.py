@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from acp_nvim.acp.answers import PermissionAsked
 from acp_nvim.acp.updates import ToolCallChanged
 from acp_nvim.acp.v1 import DialectV1
+from acp_nvim.contract import events
 from acp_nvim.permissions.input_members import of_command, of_other
 from acp_nvim.permissions.input_paths import input_paths
 from acp_nvim.permissions.member_names import OTHER_COMMANDS
@@ -28,7 +29,6 @@ from acp_nvim.permissions.request.previews import Previews
 from acp_nvim.permissions.request.subject import SessionPaths
 from acp_nvim.tasks import Tasks
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
 from acp_nvim.workspace.roots import Roots
 from tests.core.session.test_asked_commands import raw
 from tests.support.examples import examples

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import Elicitation, ElicitationDone, SignIn, SignInDone, SignInTerminal
 from acp_nvim.traffic.masking import LEARNED
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import Elicitation, ElicitationDone, SignIn, SignInDone, SignInTerminal
 from tests.core.session.host import Host
 from tests.support.processes import look_at
 

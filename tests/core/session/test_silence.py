@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from anyio import Path
 
+from acp_nvim.contract import events
 from acp_nvim.session import silence
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

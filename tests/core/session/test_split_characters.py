@@ -20,10 +20,10 @@ from acp_nvim.acp.updates import MessageChunk, ToolCallChanged
 from acp_nvim.acp.v2 import DialectV2
 from acp_nvim.connection.peer_session import PeerSession
 from acp_nvim.connection.router import MessageRouter
+from acp_nvim.contract import events
 from acp_nvim.jsonrpc.connection import Connection
 from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.transcript.session_messages import SessionMessages
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.core.session.test_text_chunks import Told
 from tests.support.examples import examples

@@ -9,8 +9,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from acp_nvim.contract import events
 from acp_nvim.session import connecting
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import look_at
 

@@ -11,20 +11,21 @@ import anyio
 import pytest
 
 from acp_nvim.acp.diff import FileChange
+from acp_nvim.contract import events
+from acp_nvim.contract.messages import Resume
+from acp_nvim.contract.settings import HistorySettings
 from acp_nvim.evidence.git_contents import GitContents
 from acp_nvim.history import recorder
-from acp_nvim.history.store import HistorySettings, TranscriptStore
+from acp_nvim.history.store import TranscriptStore
 from acp_nvim.review import named_files
 from acp_nvim.review.named_files import WAITING, NamedFiles
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.review.turn import turn_changes
 from acp_nvim.review.turn.turn_changes import TurnChanges
-from acp_nvim.rpc.messages import Resume
 from acp_nvim.rpc.resume import ResumeHandlers
 from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.transcript.location_tracker import LocationTracker
 from acp_nvim.transcript.shown_terminals import ShownTerminals
-from acp_nvim.ui import events
 from acp_nvim.workspace.roots import Roots, WatchedRoots
 from tests.support.waiting import LIMIT
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import SignIn
 from acp_nvim.session import empty_turns
 from acp_nvim.session.state import AT_REST, PUBLIC, STATES, TABLE, Effect, Event, Situation, State, step
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import SignIn
 from tests.core.session.host import Host
 
 EVENTS: tuple[Event, ...] = get_args(Event)

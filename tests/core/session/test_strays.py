@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from acp_nvim.connection import strays
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

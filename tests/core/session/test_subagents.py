@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import Elicitation
-from acp_nvim.ui.review_events import Summary
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import Elicitation
+from acp_nvim.contract.review_events import Summary
 from tests.core.session.host import Host
 from tests.core.session.test_review_kept import load, next_host
 

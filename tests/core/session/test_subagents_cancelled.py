@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim.contract import events
+from acp_nvim.contract.session_events import SessionDone
 from acp_nvim.session.block_cancelling import WHOLE_TURN
-from acp_nvim.ui import events
-from acp_nvim.ui.session_events import SessionDone
 from tests.core.session.host import Host
 from tests.core.session.test_subagents import CHILDREN, key_of, shown, views
 from tests.support.processes import running

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.ui import events
-from acp_nvim.ui.review_events import Summary
+from acp_nvim.contract import events
+from acp_nvim.contract.review_events import Summary
 from tests.core.session.host import Host
 from tests.core.session.test_subagents import CHILDREN, key_of, shown, views
 

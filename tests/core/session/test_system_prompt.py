@@ -7,7 +7,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host
 from tests.support.schemas import load
 

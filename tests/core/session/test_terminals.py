@@ -8,11 +8,11 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from acp_nvim.contract import events
 from acp_nvim.limits import TERMINAL_BYTES
 from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.requests import terminals
 from acp_nvim.transcript import shown_terminals
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.processes import kill, marked
 from tests.support.schemas import load

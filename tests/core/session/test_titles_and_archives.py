@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_nvim.ui.session_events import AgentsKnown, SessionDone
+from acp_nvim.contract.session_events import AgentsListed, SessionDone
 from tests.core.session.host import Host
 from tests.core.session.test_sessions_of_agents import ask, listed
 
@@ -103,7 +103,7 @@ async def test_archived_sessions_have_a_list_of_their_own(host: Host) -> None:
     told = await done(host, "session_archive", 6, session_id="old", archived=False)
     assert told.words == "not archived any more"
     assert await names(host, 7) == ["old"]
-    known = await ask(host, "agents_known", AgentsKnown, 8)
+    known = await ask(host, "agents_known", AgentsListed, 8)
     assert {"rename", "archive"} <= set(known.agents[0].offers)
 
 

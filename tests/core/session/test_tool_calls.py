@@ -6,9 +6,9 @@ import pytest
 
 from acp_nvim.acp.tool_call import ToolCallPatch
 from acp_nvim.acp.updates import ToolCallChanged
+from acp_nvim.contract import events
 from acp_nvim.transcript.call_views import CALL_ITEMS
 from acp_nvim.transcript.presenter import Presenter
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 from tests.support.fake_editor import FakeEditor
 

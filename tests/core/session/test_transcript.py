@@ -13,8 +13,8 @@ from acp_nvim.acp.diff import from_texts
 from acp_nvim.acp.schema_common import ImageContent, TextContent
 from acp_nvim.acp.tool_call import Shown, ToolCallPatch
 from acp_nvim.acp.updates import MessageChunk, PlanEntry, PlanRemoved, PlanReplaced, Role, ToolCallChanged
+from acp_nvim.contract import events
 from acp_nvim.transcript.transcript import Transcript
-from acp_nvim.ui import events
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from acp_nvim.contract import events
 from acp_nvim.transcript.presenter import UNKNOWN_UPDATE
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

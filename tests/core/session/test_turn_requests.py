@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from acp_nvim.connection import router
+from acp_nvim.contract import events
+from acp_nvim.contract.request_events import Elicitation, PermissionAuto
 from acp_nvim.permissions.request import bounds
 from acp_nvim.transcript import tool_calls
-from acp_nvim.ui import events
-from acp_nvim.ui.request_events import Elicitation, PermissionAuto
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

@@ -12,7 +12,7 @@ from acp_nvim.acp.answers import PromptAnswer, TurnTokens
 from acp_nvim.acp.updates import StateChanged
 from acp_nvim.acp.v1 import DialectV1
 from acp_nvim.acp.v2 import DialectV2
-from acp_nvim.ui.views import Tokens
+from acp_nvim.contract.views import Tokens
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from acp_nvim.contract import events, review_events
 from acp_nvim.review.turn import looks
-from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host
 from tests.core.session.test_newness import AGENT, laid_out, listed, looked, open_session, run, texts, turn
 from tests.core.session.test_review import reviews

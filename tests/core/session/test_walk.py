@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 import acp_nvim
-from acp_nvim.ui import events
+from acp_nvim.contract import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.contract import events, review_events
 from acp_nvim.evidence import activities
 from acp_nvim.limits import MAX_FILE_BYTES
-from acp_nvim.ui import events, review_events
 from acp_nvim.workspace import roots
 from tests.core.session.host import Host
 from tests.core.session.outside_agent import (

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from acp_nvim.contract import events
 from acp_nvim.limits import TROUBLES
 from acp_nvim.transcript.presenter import UNKNOWN_UPDATE
-from acp_nvim.ui import events
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.ui.editor import LineChange, WholeText
+from acp_nvim.contract.editor import LineChange, WholeText
 from acp_nvim.workspace.line_differences import common_head, difference
 from tests.support.fake_editor import applied
 

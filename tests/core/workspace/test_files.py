@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.contract.editor import LineChange
 from acp_nvim.limits import FOLLOW_ATTEMPTS
-from acp_nvim.ui.editor import LineChange
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import Followed, OpenFiles

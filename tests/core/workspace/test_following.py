@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from acp_nvim.ui.editor import LineChange
+from acp_nvim.contract.editor import LineChange
 from acp_nvim.workspace.open_files import Followed
 from acp_nvim.workspace.refusals import FileRefusedError
 from tests.core.workspace.test_files import OLD, Workspace, once

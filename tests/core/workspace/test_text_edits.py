@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.ui.editor import LspEdit
+from acp_nvim.contract.editor import LspEdit
 from acp_nvim.workspace import text_edits
 from acp_nvim.workspace.refusals import FileRefusedError
 from acp_nvim.workspace.text_edits import BOM, applied

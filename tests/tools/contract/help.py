@@ -9,7 +9,7 @@ from pathlib import Path
 
 from msgspec import inspect as kinds
 
-from acp_nvim.ui.views import StatusView
+from acp_nvim.contract.views import StatusView
 from tests.tools.contract import model
 from tests.tools.contract.lua_types import lua_type
 from tests.tools.contract.model import Field

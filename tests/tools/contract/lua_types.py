@@ -7,7 +7,7 @@ from typing import get_args
 
 from msgspec import inspect as kinds
 
-from acp_nvim.ui import editor, views
+from acp_nvim.contract import editor, views
 from tests.tools.contract import model
 from tests.tools.contract.model import Field, Shape
 
@@ -154,22 +154,28 @@ EVENT = """\
 
 def event_class(shape: Shape) -> str:
     """What the annotations call an event, without the prefix."""
-    return EVENT_NAMES.get(shape.cls.__name__, f"event.{shape.cls.__name__}")
+    name = _by_tag(shape)
+    return EVENT_NAMES.get(name, f"event.{name}")
+
+
+def _by_tag(shape: Shape) -> str:
+    """`ToolCall` for `tool_call`."""
+    return "".join(word.capitalize() for word in str(shape.tag).split("_"))
 
 
 def _events() -> str:
     shapes = list(model.all_events().values())
     own = [_class(shape, event_class(shape), "Event") for shape in shapes]
     blocks = [*_words(), *_inner_classes(shapes, True, set()), EVENT, *own]
-    return _file("What the host tells Lua.", "acp_nvim/ui", blocks)
+    return _file("What the host tells Lua.", "acp_nvim/contract", blocks)
 
 
 def _messages() -> str:
     shapes = list(model.all_messages().values())
     known = set(model.inner(list(model.all_events().values())))
     inner = list(_inner_classes(shapes, False, known))
-    own = [_class(shape, f"message.{shape.cls.__name__}") for shape in shapes]
-    return _file("What Lua says to the host.", "acp_nvim/rpc/*messages.py", [*inner, *own])
+    own = [_class(shape, f"message.{_by_tag(shape)}") for shape in shapes]
+    return _file("What Lua says to the host.", "acp_nvim/contract/*messages.py", [*inner, *own])
 
 
 def _buffers() -> str:
@@ -177,4 +183,4 @@ def _buffers() -> str:
     blocks = []
     for shape in BUFFERS:
         blocks += [_class(shape, shape.name), *_inner_classes([shape], True, known)]
-    return _file("What the host asks of Lua's buffers.", "acp_nvim/ui/editor.py", blocks)
+    return _file("What the host asks of Lua's buffers.", "acp_nvim/contract/editor.py", blocks)

@@ -17,8 +17,8 @@ from typing import Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import inspect as kinds
 
-from acp_nvim.rpc.messages import MESSAGES
-from acp_nvim.ui import editor, events, request_events, review_events, session_events, views
+from acp_nvim.contract import editor, events, request_events, review_events, session_events, views
+from acp_nvim.contract.messages import MESSAGES
 
 EVENT_MODULES = (events, request_events, review_events, session_events)
 _DOC = re.compile(r"#: ?(.*)")
@@ -45,8 +45,8 @@ LUA_NAMES = {
 """Structs that Lua's annotations call otherwise; the others go by their names, without `View`."""
 
 
-CONFIGURED = ("acp_nvim.rpc.settings", "acp_nvim.permissions.rules", "acp_nvim.history.store")
-"""Modules of what the host takes of the configuration: less than what Lua calls by the same names."""
+CONFIGURED = "acp_nvim.contract.settings"
+"""The module of what the host takes of the configuration: less than what Lua calls by the same names."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Shape:
 
 def lua_name(cls: type) -> str:
     """What Lua's annotations call a struct, without a prefix."""
-    if cls.__module__ in CONFIGURED:
+    if cls.__module__ == CONFIGURED:
         return f"host.{cls.__name__}"
     return LUA_NAMES.get(cls.__name__, cls.__name__.removesuffix("View"))
 
@@ -140,7 +140,7 @@ def _tokens(line: str) -> Iterator[tokenize.TokenInfo]:
 
 
 def event_shapes(module: ModuleType) -> list[Shape]:
-    """The events that a module of `acp_nvim.ui` declares, in their order."""
+    """The events that a module of `acp_nvim.contract` declares, in their order."""
     bases = (events.Event, events.SessionEvent)
     return [
         read(one)
@@ -195,7 +195,7 @@ def is_of(one: Any, module: ModuleType) -> bool:
 
 
 def words_by_value() -> dict[frozenset[Any], tuple[str, str]]:
-    """The named sets of words (`By = Literal[...]`) of `acp_nvim.ui`: the name, and what the text below it says."""
+    """The named sets of words (`By = Literal[...]`) of the contract: the name, and what the text below it says."""
     found: dict[frozenset[Any], tuple[str, str]] = {}
     for module in (views, *EVENT_MODULES, editor):
         source = inspect.getsource(sys.modules[module.__name__])

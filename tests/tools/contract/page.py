@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
 
-from acp_nvim.ui import events, request_events, review_events, session_events
-from acp_nvim.ui.editor import Editor
-from acp_nvim.ui.neovim import BUFFER_FUNCTIONS
+from acp_nvim.contract import events, request_events, review_events, session_events
+from acp_nvim.contract.editor import Editor
+from acp_nvim.neovim.editor import BUFFER_FUNCTIONS
 from tests.tools.contract import model
 from tests.tools.contract.lua_types import BUFFERS, UNIONS, lua_type
 from tests.tools.contract.model import Field, Shape
@@ -15,7 +15,7 @@ from tests.tools.contract.model import Field, Shape
 HEAD = """\
 # What Neovim and the host exchange
 
-Generated from the structs in `acp_nvim/ui` and `acp_nvim/rpc`: change those, then type `make doc`. Lua's annotations in
+Generated from the structs in `acp_nvim/contract`: change those, then type `make doc`. Lua's annotations in
 `lua/acp_nvim/types/` are made from the same structs. `?` marks a field that may be absent; `[]` a list.
 
 - **Lua to the host**: `vim.rpcnotify(channel, "acp_nvim", method, params)`, never a request. What is asked for comes

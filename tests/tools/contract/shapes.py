@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import inspect as kinds
 
-from acp_nvim.rpc.messages import Hello
+from acp_nvim.contract.messages import Hello
 from tests.tools.contract import model
 from tests.tools.contract.lua_types import SIMPLE
 from tests.tools.contract.model import Shape

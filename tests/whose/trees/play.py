@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 from anyio.from_thread import start_blocking_portal
 
+from acp_nvim.contract import events, review_events
 from acp_nvim.snapshots.birth import is_older
 from acp_nvim.snapshots.directories import CLOCK_NS
-from acp_nvim.ui import events, review_events
 from tests.core.session.host import Host, running_host
 from tests.support.company import Broken, Company, Play, playing, without_steps
 from tests.support.waiting import wait_until

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from acp_nvim.ui.events import wire_name
+from acp_nvim.contract.events import wire_name
 
 
 class Message(msgspec.Struct, tag_field="message", tag=wire_name):

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from acp_nvim.ui.events import Event
+from acp_nvim.contract.events import Event
 
 
 class BufferText(msgspec.Struct, frozen=True):

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from acp_nvim.contract import events
+from acp_nvim.contract.events import Event
+from acp_nvim.contract.session_events import SessionDone
 from acp_nvim.limits import BATCH_BYTES
-from acp_nvim.ui import batches as module
-from acp_nvim.ui import events
-from acp_nvim.ui.batches import EVENT_BYTES, Batches
-from acp_nvim.ui.events import Event
-from acp_nvim.ui.session_events import SessionDone
+from acp_nvim.neovim import batches as module
+from acp_nvim.neovim.batches import EVENT_BYTES, Batches
 
 FLOOD = 10_000
 

@@ -7,11 +7,16 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_nvim.contract import events
+from acp_nvim.contract.events import TerminalOutput
 from acp_nvim.limits import TERMINAL_BYTES
-from acp_nvim.ui import events
-from acp_nvim.ui.batches import Batches
-from acp_nvim.ui.events import TerminalOutput
-from acp_nvim.ui.terminal_streams import TERMINAL_BATCH_BYTES, TERMINAL_BATCH_LINE, TERMINAL_SCROLLBACK, TerminalStreams
+from acp_nvim.neovim.batches import Batches
+from acp_nvim.neovim.terminal_streams import (
+    TERMINAL_BATCH_BYTES,
+    TERMINAL_BATCH_LINE,
+    TERMINAL_SCROLLBACK,
+    TerminalStreams,
+)
 
 
 def printed(data: bytes = b"", terminal: int = 1, session: int = 1, **more: Any) -> TerminalOutput:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from acp_nvim.ui.events import By, Event, Operation, SessionEvent
+from acp_nvim.contract.events import By, Event, Operation, SessionEvent
 
 
 class FileView(msgspec.Struct):
@@ -104,7 +104,7 @@ class CheckpointView(msgspec.Struct):
     is_undo: bool = False  #: for a restore: it has undone another one, or a rejection
 
 
-class Checkpoints(Event, omit_defaults=False):
+class CheckpointsListed(Event, tag="checkpoints", omit_defaults=False):
     """The checkpoints of a workspace; the answer to `checkpoints`."""
 
     cwd: str
@@ -150,7 +150,7 @@ class PlannedFile(FileView):
     conflict: bool = False  #: the file is not changed, and the restored version is kept for review
 
 
-class RestorePlan(Event, omit_defaults=False):
+class RestorePlanned(Event, tag="restore_plan", omit_defaults=False):
     """The effect that a restore would have; the answer to `restore_plan`."""
 
     id: str  #: of the checkpoint

@@ -1,10 +1,10 @@
-"""Messages about what an agent keeps or is configured with, as in `rpc/messages.py`; `session_done` answers most."""
+"""Messages about what an agent keeps or is configured with, as in `messages.py`; `session_done` answers most."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from acp_nvim.rpc.message_base import Message
+from acp_nvim.contract.message_base import Message
 
 
 class SessionRename(Message):

@@ -7,13 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.limits import BATCH_BYTES, FRAME_SECONDS
-from acp_nvim.ui.pace import (
-    BATCH_SECONDS,
-    LEAST_BATCH_BYTES,
-    MOST_BATCH_BYTES,
-    REST_SHARE,
-    Pace,
-)
+from acp_nvim.neovim.pace import BATCH_SECONDS, LEAST_BATCH_BYTES, MOST_BATCH_BYTES, REST_SHARE, Pace
 
 SECONDS = st.floats(0, 10)
 

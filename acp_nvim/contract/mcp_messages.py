@@ -1,11 +1,11 @@
-"""Messages about what agents get of the editor, as in `rpc/messages.py`: MCP servers, problems after a turn."""
+"""Messages about what agents get of the editor, as in `messages.py`: MCP servers, problems after a turn."""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from acp_nvim.rpc.message_base import Message, SessionMessage
-from acp_nvim.ui.editor import ToolAnswer
+from acp_nvim.contract.editor import ToolAnswer
+from acp_nvim.contract.message_base import Message, SessionMessage
 
 
 class ToolAnswered(Message):

@@ -13,10 +13,10 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from acp_nvim.contract import events
+from acp_nvim.contract.events import Config, Event, TerminalOutput
 from acp_nvim.limits import BATCH_BYTES
-from acp_nvim.ui import events
-from acp_nvim.ui.events import Config, Event, TerminalOutput
-from acp_nvim.ui.terminal_streams import TerminalStreams
+from acp_nvim.neovim.terminal_streams import TerminalStreams
 
 LEAST_SHARE_BYTES: Final = 2 * 1024
 """Smallest piece of a text in a batch while other sessions wait: some lines, so that a text is cut into few pieces."""

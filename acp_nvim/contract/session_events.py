@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from acp_nvim.ui.events import Event, RequestView, SessionEvent, Why
+from acp_nvim.contract.events import Event, RequestView, SessionEvent, Why
 
 Offer = Literal["list", "load", "resume", "fork", "close", "delete", "rename", "archive"]
 """An operation that an agent supports for its sessions."""
@@ -69,7 +69,7 @@ class KnownAgent(msgspec.Struct):
     offers: list[Offer]
 
 
-class AgentsKnown(Event, omit_defaults=False):
+class AgentsListed(Event, tag="agents_known", omit_defaults=False):
     """The agents that run or have run; the answer to `agents_known`."""
 
     id: int

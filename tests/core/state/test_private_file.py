@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_nvim.workspace.private_file import make_directory, write_new
+from acp_nvim.state.private_file import make_directory, write_new
 
 
 def bits(path: Path) -> int:

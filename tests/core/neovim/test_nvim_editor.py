@@ -12,13 +12,15 @@ import anyio
 import pytest
 
 from acp_nvim import app as app  # all kinds of events are known then
+from acp_nvim.contract import events
+from acp_nvim.contract.editor import BufferText, BufferWrite, FoundOnDisk, LineChange, TextChange, WholeText
 from acp_nvim.limits import BATCH_BYTES
-from acp_nvim.ui import batches, events, neovim, pace
-from acp_nvim.ui.batches import Batches
-from acp_nvim.ui.editor import BufferText, BufferWrite, FoundOnDisk, LineChange, TextChange, WholeText
-from acp_nvim.ui.neovim import NvimEditor
-from acp_nvim.ui.neovim_rpc import NvimError, UnsendableError
-from acp_nvim.ui.terminal_streams import TerminalStreams
+from acp_nvim.neovim import batches, pace
+from acp_nvim.neovim import editor as neovim
+from acp_nvim.neovim.batches import Batches
+from acp_nvim.neovim.editor import NvimEditor
+from acp_nvim.neovim.rpc import NvimError, UnsendableError
+from acp_nvim.neovim.terminal_streams import TerminalStreams
 
 pytestmark = pytest.mark.anyio
 

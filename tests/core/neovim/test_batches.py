@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from acp_nvim.contract import events
+from acp_nvim.contract.events import Event
 from acp_nvim.limits import BATCH_BYTES
-from acp_nvim.ui import events
-from acp_nvim.ui.batches import Batches
-from acp_nvim.ui.events import Event
+from acp_nvim.neovim.batches import Batches
 
 Payload = dict[str, Any]
 

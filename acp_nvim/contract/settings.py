@@ -1,10 +1,10 @@
 """The part of the user's configuration that the host uses; Lua has validated it."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from acp_nvim.history.store import HistorySettings
+from acp_nvim.contract.request_events import RuleAction
 from acp_nvim.limits import (
     CANCEL_SECONDS,
     IDLE_SECONDS,
@@ -13,8 +13,13 @@ from acp_nvim.limits import (
     QUIET_SECONDS,
     SNAPSHOT_WAIT_SECONDS,
 )
-from acp_nvim.permissions.rules import Rule
-from acp_nvim.session.checks import COMMAND_SECONDS, CheckSettings
+
+COMMAND_SECONDS: Final = 600.0
+"""Time for the command, if the configuration has no other."""
+DAYS: Final = 90.0
+"""Age at which transcripts are removed, unless the user set one."""
+HISTORY_MEGABYTES: Final = 200.0
+"""Size of all transcripts together, unless the user set one: thousands of conversations."""
 
 
 class Fs(msgspec.Struct):
@@ -42,6 +47,28 @@ class Protocol(msgspec.Struct):
     draft_transports: bool = False
 
 
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """A rule of `permissions.rules`; None matches anything. `kind` is one kind of tool call, or several."""
+
+    action: RuleAction
+    agent: str | None = None
+    kind: str | tuple[str, ...] | None = None
+    path: str | None = None
+    command: str | None = None
+
+    @property
+    def kinds(self) -> tuple[str, ...] | None:
+        """The kinds of tool calls that the rule applies to; None for all."""
+        return (self.kind,) if isinstance(self.kind, str) else self.kind
+
+    @property
+    def words(self) -> str:
+        """The rule in words, for the user."""
+        kinds = None if self.kinds is None else "/".join(self.kinds)
+        named = (("agent", self.agent), ("kind", kinds), ("path", self.path), ("command", self.command))
+        return " ".join([self.action, *(f"{name} {value}" for name, value in named if value is not None)])
+
+
 class Permissions(msgspec.Struct):
     """When to ask for permissions, and rules that answer: section `permissions` of `setup()`."""
 
@@ -65,6 +92,26 @@ class Log(msgspec.Struct):
     """What is recorded in addition to the log: section `log` of `setup()`."""
 
     traffic: bool = False
+
+
+class CheckSettings(msgspec.Struct):
+    """What is checked after a turn: section `after_turn` of `setup()`.
+
+    `diagnostics` is the least severity of the problems that count. At most `rounds` prompts are sent by themselves.
+    """
+
+    diagnostics: str | bool = False
+    command: str | None = None
+    rounds: float = 3
+    auto: bool = False
+
+
+class HistorySettings(msgspec.Struct, frozen=True):
+    """The configuration `history`: whether transcripts are kept, for how long, and how many of them."""
+
+    transcripts: bool = True
+    days: float = DAYS
+    megabytes: float = HISTORY_MEGABYTES
 
 
 class Config(msgspec.Struct):

@@ -18,7 +18,7 @@ import anyio.to_thread
 import msgspec
 
 from acp_nvim.memory import give_back
-from acp_nvim.workspace.private_file import lock_now, make_directory, remove_directory
+from acp_nvim.state.private_file import lock_now, make_directory, remove_directory
 
 MARKER: Final = "root"
 """The file with the device number and the path of a workspace, in its directory; its time is the last use."""

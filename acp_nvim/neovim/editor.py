@@ -12,13 +12,13 @@ import anyio
 import msgspec
 
 from acp_nvim import decoders
+from acp_nvim.contract.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, ToolAnswer, UnopenedFile
+from acp_nvim.contract.events import Event
 from acp_nvim.limits import FRAME_SECONDS
+from acp_nvim.neovim.batches import Batches
+from acp_nvim.neovim.pace import Pace
+from acp_nvim.neovim.rpc import NvimError, NvimRpc, UnsendableError
 from acp_nvim.tasks import failed
-from acp_nvim.ui.batches import Batches
-from acp_nvim.ui.editor import BufferText, BufferWrite, FoundOnDisk, TextChange, ToolAnswer, UnopenedFile
-from acp_nvim.ui.events import Event
-from acp_nvim.ui.neovim_rpc import NvimError, NvimRpc, UnsendableError
-from acp_nvim.ui.pace import Pace
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ BUFFER_FUNCTIONS = {
 
 
 class NvimEditor:
-    """Implements `acp_nvim.ui.editor.Editor`; `run` sends the published events."""
+    """Implements `acp_nvim.contract.editor.Editor`; `run` sends the published events."""
 
     def __init__(self, rpc: NvimRpc) -> None:
         self._rpc = rpc

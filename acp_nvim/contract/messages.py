@@ -1,4 +1,4 @@
-"""Messages from Neovim to the host, one class each, named as its method.
+"""Messages from Neovim to the host, one class each, named as its method unless `tag` names that.
 
 Lua's annotations and doc/development/contract.md are generated from these classes: the docstring says what the message
 requests, and the `#:` comment of a field what it contains. Every message is a notification; the host answers with
@@ -11,14 +11,15 @@ from typing import Any, Literal
 
 import msgspec
 
-from acp_nvim.connection.calls import ResumeWay
-from acp_nvim.review.tracker import Edit
-from acp_nvim.rpc import agent_messages, mcp_messages, stored_messages
-from acp_nvim.rpc.message_base import Handlers as Handlers
-from acp_nvim.rpc.message_base import Message, SessionMessage
-from acp_nvim.rpc.settings import Config
-from acp_nvim.ui.events import QueuedText, wire_name
-from acp_nvim.ui.request_events import AnswerAction
+from acp_nvim.contract import agent_messages, mcp_messages, stored_messages
+from acp_nvim.contract.events import QueuedText, wire_name
+from acp_nvim.contract.message_base import Handlers as Handlers
+from acp_nvim.contract.message_base import Message, SessionMessage
+from acp_nvim.contract.request_events import AnswerAction
+from acp_nvim.contract.settings import Config
+
+ResumeWay = Literal["load", "resume", "fork", "go_on"]
+"""`go_on`: the best way that the agent offers, for a chat that shows the conversation already."""
 
 
 class Hello(Message):
@@ -311,8 +312,18 @@ class Saved(Message):
     stamp: Stamp | None = None
 
 
-class Edited(Edit, frozen=True, tag_field="message", tag=wire_name):
-    """The user changed a buffer under review."""
+class Edited(msgspec.Struct, frozen=True, tag_field="message", tag=wire_name):
+    """The user changed a buffer under review.
+
+    Between its states `from` and `state` they replaced `count` lines after `first` others by `lines`.
+    """
+
+    path: str
+    before: str = msgspec.field(name="from")
+    state: str
+    first: int
+    count: int
+    lines: list[str]
 
 
 class ReviewOpen(Message):
@@ -333,7 +344,7 @@ class ReviewLoad(Message):
     cwd: str
 
 
-class Review(Message):
+class ReviewDecide(Message, tag="review"):
     """Keep or reject hunks, a file, all changes of a session, or everything; `judged` answers for many files."""
 
     action: Literal["keep", "reject", "mine", "theirs", "both"]

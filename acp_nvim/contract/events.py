@@ -1,8 +1,9 @@
 """Events of a chat and its session for Neovim, and the base classes of all events.
 
-Each event becomes a map with `type` (the name of its class: `ToolCall` is `tool_call`) and the fields below. Members
-that are None are omitted, or null. Lua's annotations and doc/development/contract.md are generated from the structs of
-this package: the docstring of an event says when it is sent, the `#:` comment of a field what it contains.
+Each event becomes a map with `type` (its tag, which is the name of its class if it has no other: `ToolCall` is
+`tool_call`) and the fields below. Members that are None are omitted, or null. Lua's annotations and
+doc/development/contract.md are generated from the structs of this package: the docstring of an event says when it is
+sent, the `#:` comment of a field what it contains.
 """
 
 from __future__ import annotations
@@ -12,23 +13,23 @@ from typing import Any, Literal
 
 import msgspec
 
+from acp_nvim.contract.views import CallView as CallView
+from acp_nvim.contract.views import DiffItem as DiffItem
+from acp_nvim.contract.views import FileLine as FileLine
+from acp_nvim.contract.views import InputMember as InputMember
+from acp_nvim.contract.views import Item as Item
+from acp_nvim.contract.views import MediaItem as MediaItem
+from acp_nvim.contract.views import OtherItem as OtherItem
+from acp_nvim.contract.views import PlanStep as PlanStep
+from acp_nvim.contract.views import ResourceItem as ResourceItem
+from acp_nvim.contract.views import ReviewCounts as ReviewCounts
+from acp_nvim.contract.views import SessionItem as SessionItem
+from acp_nvim.contract.views import StatusView as StatusView
+from acp_nvim.contract.views import SubagentView as SubagentView
+from acp_nvim.contract.views import TerminalItem as TerminalItem
+from acp_nvim.contract.views import TextItem as TextItem
+from acp_nvim.contract.views import Usage as Usage
 from acp_nvim.errors import Severity
-from acp_nvim.ui.views import CallView as CallView
-from acp_nvim.ui.views import DiffItem as DiffItem
-from acp_nvim.ui.views import FileLine as FileLine
-from acp_nvim.ui.views import InputMember as InputMember
-from acp_nvim.ui.views import Item as Item
-from acp_nvim.ui.views import MediaItem as MediaItem
-from acp_nvim.ui.views import OtherItem as OtherItem
-from acp_nvim.ui.views import PlanStep as PlanStep
-from acp_nvim.ui.views import ResourceItem as ResourceItem
-from acp_nvim.ui.views import ReviewCounts as ReviewCounts
-from acp_nvim.ui.views import SessionItem as SessionItem
-from acp_nvim.ui.views import StatusView as StatusView
-from acp_nvim.ui.views import SubagentView as SubagentView
-from acp_nvim.ui.views import TerminalItem as TerminalItem
-from acp_nvim.ui.views import TextItem as TextItem
-from acp_nvim.ui.views import Usage as Usage
 
 Why = Literal["withdrawn", "cancelled", "agent_gone"]
 """Why a request was cancelled: the agent withdrew it, the user cancelled the turn, or the agent is gone."""
@@ -190,7 +191,7 @@ class Notice(SessionEvent):
     text: str
 
 
-class CallDetails(SessionEvent):
+class CallDetailsListed(SessionEvent, tag="call_details"):
     """All details of a tool call; the answer to `call_details` and `transcript_call`."""
 
     block: int
@@ -200,7 +201,7 @@ class CallDetails(SessionEvent):
     raw_output: str | None = None  #: formatted JSON
 
 
-class CallMedia(SessionEvent):
+class CallMediaWritten(SessionEvent, tag="call_media"):
     """An image or a sound of a tool call was written to a file; the answer to `call_media`."""
 
     path: str | None = None

@@ -1,8 +1,8 @@
-"""Messages about what is stored or exported, as in `rpc/messages.py`: conversations, sent prompts, the log."""
+"""Messages about what is stored or exported, as in `messages.py`: conversations, sent prompts, the log."""
 
 from __future__ import annotations
 
-from acp_nvim.rpc.message_base import Message, SessionMessage
+from acp_nvim.contract.message_base import Message, SessionMessage
 
 
 class LogLine(Message):

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from acp_nvim.ui.events import Event, RequestView, SessionEvent, Why
+from acp_nvim.contract.events import Event, RequestView, SessionEvent, Why
 
 RuleAction = Literal["allow", "reject", "ask"]
 RuleSource = Literal["config", "stored"]
@@ -43,7 +43,7 @@ class RuleView(msgspec.Struct, omit_defaults=True):
     time: float | None = None  #: when it was stored, in seconds since 1970
 
 
-class PermissionRules(Event, omit_defaults=False):
+class PermissionRulesListed(Event, tag="permission_rules", omit_defaults=False):
     """The rules of a project; the answer to `permission_rules` and `permission_forget`."""
 
     cwd: str

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
+from acp_nvim.contract.events import TerminalOutput
 from acp_nvim.limits import TERMINAL_BYTES
 from acp_nvim.terminals.output_tail import start_of_last
-from acp_nvim.ui.events import TerminalOutput
 
 TERMINAL_SCROLLBACK: Final = 10_000
 """Lines that an open terminal buffer holds: the more lines Neovim keeps, the slower it adds one."""

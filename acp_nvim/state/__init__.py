@@ -1,0 +1,1 @@
+"""Files of ours that outlive a Neovim: private, shared between hosts, and cleaned up."""

@@ -1,1 +1,0 @@
-"""Tests of acp_nvim.nvim."""
