@@ -16,6 +16,12 @@ FINISHED = frozenset({"completed", "failed", "cancelled", "rejected", "unfinishe
 CHANGES_WHAT_IT_NAMES = frozenset({"edit", "delete", "move"})
 """Kinds whose locations and diffs are the files that they change."""
 
+OF_FILES: Final = frozenset({"read", "edit", "delete", "move", "search"})
+"""Kinds that name an operation on files, so that an answer may apply to later requests."""
+
+NO_CHANGE: Final = frozenset({"read", "search", "think", "fetch", "switch_mode"})
+"""Kinds of tool calls that change no files."""
+
 EARLIER_MEMBERS: Final = 50
 """Members of former raw inputs that a tool call keeps: a tool has ten."""
 EARLIER_CHARS: Final = 4096

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final
 
 from acp_nvim.acp import schema_common as content
@@ -24,6 +24,7 @@ from acp_nvim.contract import request_events as told
 from acp_nvim.elicitation.addresses import check_url
 from acp_nvim.elicitation.answers import characters, format_example, looks_secret, number
 from acp_nvim.limits import COMMAND_SHOWN_CHARS, REQUEST_TEXT_LINES
+from acp_nvim.permissions.input_commands import command_chars
 from acp_nvim.transcript.call_views import decoded_size
 from acp_nvim.transcript.truncation import TextLimits, beginning
 
@@ -61,11 +62,6 @@ def options(asked: PermissionAsked, left_out: str | None) -> list[events.Option]
             kinds.add(one.kind)
             offered.append(one)
     return [events.Option(one.option_id, _short(one.name, OPTION_CHARS), one.kind) for one in offered]
-
-
-def command_chars(line: str, env: Sequence[str]) -> int:
-    """Return the number of characters that a command and its variables (`NAME=value`) take on the screen."""
-    return len(line) + sum(map(len, env))
 
 
 def request_view(

@@ -14,11 +14,11 @@ import msgspec
 from acp_nvim.acp.answers import CommandToRun
 from acp_nvim.contract import events
 from acp_nvim.limits import COMMAND_SHOWN_CHARS
+from acp_nvim.permissions.input_commands import command_chars
 from acp_nvim.permissions.request.broker import Outcome, PermissionBroker, Request, settled
 from acp_nvim.permissions.request.grants import variables
 from acp_nvim.permissions.request.subject import OUTSIDE, SessionPaths, always_asked, of_file, of_terminal
 from acp_nvim.terminals import command_line
-from acp_nvim.transcript.views import command_chars
 from acp_nvim.workspace.guarded_files import GuardedFiles
 from acp_nvim.workspace.refusals import DisallowedError, FileRefusedError, NotAllowedError
 from acp_nvim.workspace.regular_files import in_words, regular_file

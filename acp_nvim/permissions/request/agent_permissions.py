@@ -16,6 +16,7 @@ from acp_nvim.acp.updates import ToolCallChanged
 from acp_nvim.contract import events
 from acp_nvim.jsonrpc.messages import INVALID_PARAMS, RpcError
 from acp_nvim.limits import COMMAND_SHOWN_CHARS, TURN_BLOCKS
+from acp_nvim.permissions.input_commands import command_chars
 from acp_nvim.permissions.request.bounds import Refusals
 from acp_nvim.permissions.request.broker import Outcome, PermissionBroker, Request
 from acp_nvim.permissions.request.shown_input import Known, shown_input
@@ -112,7 +113,7 @@ def not_shown(
 
 
 def _of_words(asked: PermissionAsked) -> Iterator[str]:
-    chars = 0 if asked.command is None else views.command_chars(asked.command, asked.env)
+    chars = 0 if asked.command is None else command_chars(asked.command, asked.env)
     if chars > COMMAND_SHOWN_CHARS:
         yield f"{chars - COMMAND_SHOWN_CHARS:,} characters of the command"
     if asked.is_cut:

@@ -17,9 +17,10 @@ import msgspec
 
 from acp_nvim.acp.answers import CommandToRun, PermissionAsked
 from acp_nvim.acp.schema_common import TextContent
-from acp_nvim.acp.tool_call import Item, Shown, TerminalShown, ToolCall
+from acp_nvim.acp.tool_call import NO_CHANGE, OF_FILES, Item, Shown, TerminalShown, ToolCall
 from acp_nvim.lazy import pattern
 from acp_nvim.permissions import wrapped
+from acp_nvim.permissions.input_commands import all_commands, line_of
 from acp_nvim.permissions.input_members import (
     HIDDEN,
     SHOWN_MEMBERS,
@@ -31,17 +32,11 @@ from acp_nvim.permissions.input_members import (
     shown,
 )
 from acp_nvim.permissions.shell_line import COMMAND_CHARS, UNKNOWN, Command, ShellLine, read_line, read_words
-from acp_nvim.terminals.command_line import ENVIRONMENT, SHELLS, shell_line, without_cd
+from acp_nvim.terminals.command_line import ENVIRONMENT, SHELLS, without_cd
 from acp_nvim.terminals.command_line import Command as Run
 
 RUNS: Final = frozenset({"execute", "other"})
 """Known kinds of tool calls whose input member `command` may be a command; other kinds use it differently."""
-
-OF_FILES: Final = frozenset({"read", "edit", "delete", "move", "search"})
-"""Kinds that name an operation on files, so that an answer may apply to later requests."""
-
-NO_CHANGE: Final = frozenset({"read", "search", "think", "fetch", "switch_mode"})
-"""Kinds of tool calls that change no files."""
 
 NOT_KNOWN: Final = "not completely known"
 """The feature of a line in a request that says more than the command."""
@@ -89,7 +84,10 @@ def asked_command(asked: PermissionAsked, call: ToolCall | None, kind: str, cwd:
     if asked.command is None and not members.commands:
         members, runs = of_other(raw, earlier), False
     commands = [] if asked.command is None else [line_named(asked.command, cwd)]
-    commands += _commands(members, cwd)
+    where = next((one for one in members.directories if isinstance(one, str)), cwd)
+    commands += [
+        line_named(one, where) if isinstance(one, str) else words_named(one, where) for one in all_commands(members)
+    ]
     directories = [one for one in (asked.cwd, *members.directories) if one is not None]
     more = list(_beyond(asked, call, members, commands)) if runs else []
     hidden = [*members.hidden, *(text for _, text in more)]
@@ -127,16 +125,6 @@ def terminal_command(wanted: CommandToRun, run: Run) -> tuple[Named, bool]:
     return command, is_read_otherwise or not harmless(wanted.env)
 
 
-def _commands(members: InputMembers, cwd: str) -> list[Named]:
-    """Return the commands that the input of a tool call names, each with the arguments."""
-    found = members.commands
-    for args in members.arguments:
-        more = args if isinstance(args, list) else [None]  # a string may be any number of words
-        found = [[*(one if isinstance(one, list) else [one]), *more] for one in found]
-    where = next((one for one in members.directories if isinstance(one, str)), cwd)
-    return [line_named(one, where) if isinstance(one, str) else words_named(one, where) for one in found]
-
-
 def line_named(line: str, cwd: str) -> Named:
     """Return the command that is a line for a shell, without a change to `cwd`, where it begins anyway."""
     text = without_cd(line, cwd)
@@ -147,7 +135,7 @@ def words_named(words: Any, cwd: str) -> Named:
     """Return the command with these words, as it would run in `cwd`."""
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         return Named(repr(words), read_line("\0"))
-    line = shell_line(words[0], words[1:]) if len(words) > 1 else None
+    line = line_of(words)
     if line is not None:
         return line_named(line, cwd)
     return Named(shlex.join(words), read_words(words))
@@ -236,7 +224,7 @@ def _ways(command: Any) -> set[str]:
         return {command.strip()}
     if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
         return set()
-    line = shell_line(command[0], command[1:]) if len(command) > 1 else None
+    line = line_of(command)
     return {shlex.join(command), " ".join(command), "\n".join(command), *([] if line is None else [line.strip()])}
 
 

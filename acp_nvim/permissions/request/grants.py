@@ -10,47 +10,23 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import msgspec
 
 from acp_nvim.acp.answers import CommandToRun, PermissionAsked
 from acp_nvim.acp.schema_common import TextContent
-from acp_nvim.acp.tool_call import Shown, ToolCall, ToolCallPatch
-from acp_nvim.limits import COMMAND_SHOWN_CHARS
-from acp_nvim.permissions.input_members import has_command, of_command
-from acp_nvim.permissions.request.asked_command import NO_CHANGE, OF_FILES, harmless
+from acp_nvim.acp.tool_call import NO_CHANGE, OF_FILES, Shown, ToolCall, ToolCallPatch
+from acp_nvim.permissions.input_commands import NamedCommand, named_command
+from acp_nvim.permissions.request.asked_command import harmless
 from acp_nvim.permissions.shell_line import read_line
 from acp_nvim.terminals.command_line import Command, shell_line
 from acp_nvim.transcript.transcript import Transcript
-from acp_nvim.transcript.views import command_chars
 from acp_nvim.workspace.refusals import NotAllowedError
 from acp_nvim.workspace.roots import Roots
 
 BEFORE_COMMAND = "Requesting approval to Running: "
 """The text before the command in a request of an agent with the quirk `command_in_content`."""
-
-
-class NamedCommand(msgspec.Struct, frozen=True):
-    """A command as an agent names it: a shell line, or the words of a program; `cwd` as the agent writes it.
-
-    `env` are the variables of the command, as `NAME=value`.
-    """
-
-    command: str | tuple[str, ...]
-    cwd: str | None = None
-    env: tuple[str, ...] = ()
-
-    @property
-    def line(self) -> str:
-        """The command as a user would type it."""
-        return self.command if isinstance(self.command, str) else shlex.join(self.command)
-
-    @property
-    def is_shown(self) -> bool:
-        """Whether the user can see the whole command."""
-        return command_chars(self.line, self.env) <= COMMAND_SHOWN_CHARS
 
 
 class Grant(msgspec.Struct, frozen=True):
@@ -165,40 +141,6 @@ class Grants:
         return line == grant.command or (
             "cd_before_command" in self.quirks and line == _with_cd(grant.command, run.cwd)
         )
-
-
-def named_command(raw_input: Any) -> NamedCommand | None:
-    """Return the command in the input of a tool call, under the names that agents use.
-
-    None if there is none, or it is ambiguous: two commands, or arguments that are not strings.
-    """
-    if not has_command(raw_input):
-        return None
-    members = of_command(raw_input)
-    commands, cwds, args = members.commands, members.directories, members.arguments or [[]]
-    if not commands or any(any(one != many[0] for one in many) for many in (commands, cwds, args) if many):
-        return None
-    command, args, cwd = commands[0], args[0], cwds[0] if cwds else None
-    if not isinstance(args, list) or not isinstance(cwd, str | None):
-        return None
-    env = tuple(one for value in members.environments for one in _named_env(value))
-    if isinstance(command, str) and not args:
-        return NamedCommand(command, cwd, env)
-    words = [*(command if isinstance(command, list) else [command]), *args]
-    if not all(isinstance(word, str) for word in words):
-        return None
-    line = shell_line(words[0], words[1:]) if len(words) > 1 else None
-    return NamedCommand(tuple(words) if line is None else line, cwd, env)
-
-
-def _named_env(env: Any) -> tuple[str, ...]:
-    """Return the variables in the input of a tool call: a mapping, a list as for terminals, or any other shape."""
-    if isinstance(env, Mapping):
-        return tuple(f"{name}={value}" for name, value in env.items())
-    pairs = [one for one in env if isinstance(one, Mapping)] if isinstance(env, list) else []
-    if env and (not pairs or len(pairs) < len(env)):
-        return (str(env),)
-    return tuple(f"{one.get('name')}={one.get('value')}" for one in pairs)
 
 
 def _that_matter(env: Iterable[str]) -> frozenset[str]:

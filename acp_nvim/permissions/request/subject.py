@@ -12,11 +12,11 @@ import msgspec
 from acp_nvim.acp.answers import CommandToRun, PermissionAsked
 from acp_nvim.acp.diff import Diff
 from acp_nvim.acp.patch_paths import PatchPath
-from acp_nvim.acp.tool_call import ToolCall, UnknownItem
+from acp_nvim.acp.tool_call import NO_CHANGE, OF_FILES, ToolCall, UnknownItem
 from acp_nvim.limits import INPUT_STRINGS, PATCH_CHARS
 from acp_nvim.permissions.input_members import without_command
 from acp_nvim.permissions.input_paths import InputPaths, input_paths
-from acp_nvim.permissions.request.asked_command import NO_CHANGE, OF_FILES, Named, asked_command, terminal_command
+from acp_nvim.permissions.request.asked_command import Named, asked_command, terminal_command
 from acp_nvim.permissions.rules import Subject, Wanted
 from acp_nvim.terminals.command_line import Command
 from acp_nvim.workspace.guarded_files import HARD_LINK, GuardedFiles

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from acp_nvim.acp.diff import FileChange
-from acp_nvim.acp.tool_call import ToolCall, ToolCallPatch
+from acp_nvim.acp.tool_call import NO_CHANGE, ToolCall, ToolCallPatch
 from acp_nvim.evidence.work import Work
 from acp_nvim.limits import INPUT_STRINGS
+from acp_nvim.permissions.input_commands import named_command
 from acp_nvim.permissions.input_paths import input_paths
-from acp_nvim.permissions.request.asked_command import NO_CHANGE
-from acp_nvim.permissions.request.grants import named_command
 from acp_nvim.review.ledger import TurnLog
 
 BACKGROUND = ("run_in_background", "is_background", "background")

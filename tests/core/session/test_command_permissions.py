@@ -9,8 +9,8 @@ import pytest
 
 from acp_nvim.contract import events
 from acp_nvim.limits import COMMAND_SHOWN_CHARS
+from acp_nvim.permissions.input_commands import NamedCommand, named_command
 from acp_nvim.permissions.request import access
-from acp_nvim.permissions.request.grants import NamedCommand, named_command
 from tests.core.session.host import Host
 
 pytestmark = [pytest.mark.anyio, pytest.mark.usefixtures("no_profile")]
