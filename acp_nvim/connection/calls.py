@@ -1,10 +1,11 @@
-"""Requests to an agent other than prompts; those that it does not offer are not sent."""
+"""Requests to an agent other than prompts, also for its account; those that it does not offer are not sent."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
+import anyio
 import msgspec
 
 from acp_nvim.acp.answers import Abilities
@@ -17,6 +18,9 @@ from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.jsonrpc.requests import Answer
 
 T = TypeVar("T")
+
+ACCOUNT_SECONDS: Final = 2.0
+"""Time for an agent to report its account, before the user is asked how to sign in: nobody wants to wait longer."""
 
 
 async def send(peer: AgentPeer, call: Call[T], then: Callable[[T], None] | None = None) -> T:
@@ -63,3 +67,14 @@ class KeptSession(msgspec.Struct, frozen=True):
 
     session_id: str
     how: ResumeWay
+
+
+async def account(peer: AgentPeer) -> str | None:
+    """Ask an agent that can be asked, within `ACCOUNT_SECONDS`; otherwise return what it has reported last, if ever."""
+    if peer.abilities.auth_status:
+        with anyio.move_on_after(ACCOUNT_SECONDS):
+            try:
+                peer.router.others.account = await send(peer, peer.dialect.auth_status())
+            except FailureError as error:
+                peer.router.odd(f"its account is not known: {error.failure}")
+    return peer.router.others.account

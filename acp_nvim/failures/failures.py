@@ -17,8 +17,7 @@ from acp_nvim.acp.auth_methods import named_by_error
 from acp_nvim.acp.fields import shortened
 from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.errors import Failure
-from acp_nvim.failures.plain_words import plain, reason, task
-from acp_nvim.failures.sign_in_words import about_sign_in
+from acp_nvim.failures.plain_words import about_sign_in, plain, reason, task
 from acp_nvim.jsonrpc.messages import AUTH_REQUIRED, UNSUPPORTED_PROTOCOL_VERSION, RpcError
 from acp_nvim.limits import LOGGED_LINE_CHARS, TROUBLES
 from acp_nvim.transports.interface import Disconnected, Ending

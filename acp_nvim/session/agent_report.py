@@ -10,6 +10,7 @@ import msgspec
 from acp_nvim.acp.dialect import Place
 from acp_nvim.agents.address import Address
 from acp_nvim.agents.definition import AgentDefinition
+from acp_nvim.connection.calls import account
 from acp_nvim.connection.command_forms import start_known_form
 from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.connection.startup import PeerSettings
@@ -17,7 +18,6 @@ from acp_nvim.errors import Failure, FailureError
 from acp_nvim.failures import failures
 from acp_nvim.jsonrpc.messages import RpcError
 from acp_nvim.process.guarding import Guard
-from acp_nvim.session.auth.account import account
 from acp_nvim.tasks import Tasks
 
 CHECKUP_SESSION_SECONDS: Final = 8.0

@@ -1,4 +1,4 @@
-"""The work of one child session: when it begins and ends, as its agent reports it, or as its updates show."""
+"""The work of one child session: when it begins and ends, as reported or as updates show, and what is told of it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from functools import partial
 from typing import Final
 
 import anyio
+import msgspec
 
 from acp_nvim.acp.updates import StateChanged, ToolCallChanged, Update
 from acp_nvim.contract import events
 from acp_nvim.failures import failures
 from acp_nvim.review.turn.turn_changes import TurnChanges
+from acp_nvim.session.conversation import Conversation
 from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.tasks import is_running
 from acp_nvim.transcript.presenter import Presenter
@@ -188,3 +190,41 @@ class SubagentWork:
             partial(self._changes.end, goes_on=False),
             self._on_change,
         )
+
+
+def view_of(
+    child: Conversation, work: SubagentWork, title: str, description: str | None, can_cancel: bool
+) -> events.SubagentView:
+    """Return what the block of a child session shows."""
+    return events.SubagentView(
+        session=child.key,
+        session_id=child.session_id or "",
+        title=title,
+        state=child.state,
+        description=description,
+        stop_reason=work.stop_reason,
+        activity=child.presenter.metadata.activity.words,
+        started=work.started,
+        ended=work.ended,
+        review=child.changes.counts,
+        cancel=can_cancel,
+    )
+
+
+def status_of(child: Conversation, work: SubagentWork, title: str) -> events.StatusView:
+    """Return the status of a child session, which has no queue."""
+    status = events.StatusView(
+        agent=child.agent,
+        agent_title=title,
+        state=child.state,
+        cwd=child.place.cwd,
+        pending_permissions=child.requests.permissions.count,
+        pending_elicitations=child.requests.elicitations.count,
+        queue=0,
+        session_id=child.session_id,
+        stop_reason=work.stop_reason,
+        review=child.changes.counts,
+        directories=child.roots.directories if child.is_open else [],
+        watched=child.reviewed.outside if child.is_open else [],
+    )
+    return msgspec.structs.replace(child.presenter.metadata.added_to(status), title=title)

@@ -19,9 +19,8 @@ from acp_nvim.failures import failures
 from acp_nvim.session.connecting import ABOUT
 from acp_nvim.session.conversation import Conversation
 from acp_nvim.session.services import Services
-from acp_nvim.session.subagent_views import status_of, view_of
-from acp_nvim.session.subagent_work import SubagentWork
-from acp_nvim.transcript.child_presenter import ChildPresenter
+from acp_nvim.session.subagent_work import SubagentWork, status_of, view_of
+from acp_nvim.transcript.presenter import ChildPresenter
 from acp_nvim.workspace.roots import Roots
 
 SUBAGENTS: Final = 100

@@ -333,3 +333,25 @@ class Presenter:
                     self._unknown_kinds.add(kind)
                     log.info("session %s: an update of the unknown kind %r", self._key, kind)
                     self._once("info", "updates", UNKNOWN_UPDATE)
+
+
+class ChildPresenter(Presenter):
+    """Presents a child session; its messages are not sent until the editor shows its chat, which then gets all."""
+
+    is_shown = False
+
+    def redraw(self, after: bool = False) -> None:
+        """See `Presenter.redraw`; the editor shows the chat from now on."""
+        self.is_shown = True
+        super().redraw(after)
+
+    def publish(self, event: events.Event | None) -> None:
+        """See `Presenter.publish`."""
+        super().publish(None if event is None or self._is_hidden(event) else event)
+
+    def _tell(self, event: events.Event) -> None:
+        if not self._is_hidden(event):
+            super()._tell(event)
+
+    def _is_hidden(self, event: events.Event) -> bool:
+        return isinstance(event, events.Append | events.Replace) and not self.is_shown

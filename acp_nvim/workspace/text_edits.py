@@ -1,17 +1,22 @@
-"""Applies the edits of a language server to a text (LSP "Text Edit")."""
+"""Applies the edits of a language server to a text (LSP "Text Edit"), also to names that are not saved."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Final
 
 from acp_nvim.contract.editor import LspEdit
+from acp_nvim.workspace.line_differences import differences
 from acp_nvim.workspace.refusals import FileRefusedError
 
 BOM: Final = "\ufeff"
 BLOCK: Final = 1024
 """Characters of a line that are counted one by one."""
+
+ANY_NAME: Final = "\0"
+"""Stands for either name where texts are compared: it is in no text that is edited."""
 
 
 def applied(text: str, edits: Sequence[LspEdit], encoding: str, is_unended: bool = False) -> str:
@@ -101,3 +106,30 @@ def units_of(character: str, encoding: str) -> int:
     if encoding == "utf-16":
         return 2 if code > 0xFFFF else 1
     return 1 if code < 0x80 else 2 if code < 0x800 else 3 if code < 0x10000 else 4
+
+
+class UnsavedNameError(Exception):
+    """A line that is not saved has the old name, and it is not known whether the same symbol is meant."""
+
+
+def with_unsaved(saved: str, text: str, after: str, names: tuple[str, str]) -> str:
+    """Return `text` renamed, where `after` is what the language server made; `names` are the old and the new name.
+
+    If it ignored what is not saved, `after` is the saved text renamed: then its lines replace those that are the same
+    in `saved` and `text`. Raises `UnsavedNameError`.
+    """
+    either = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
+    plain = [either.sub(ANY_NAME, one) for one in (saved, text, after)]
+    if plain[0] != plain[2] or plain[0] == plain[1]:
+        return after
+    old, new, renamed = (one.split("\n") for one in (saved, text, after))
+    has_old_name = re.compile(rf"\b{re.escape(names[0])}\b").search
+    lines, done = [], 0
+    for block in differences(old, new):
+        lines += renamed[done : block.i1]
+        own = new[block.j1 : block.j2]
+        if any(map(has_old_name, own)):
+            raise UnsavedNameError
+        lines += own
+        done = block.i2
+    return "\n".join([*lines, *renamed[done:]])

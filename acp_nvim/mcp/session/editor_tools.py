@@ -25,8 +25,7 @@ from acp_nvim.session.requests.requests import AgentRequests
 from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.refusals import FileRefusedError
-from acp_nvim.workspace.renaming import UnsavedNameError, with_unsaved
-from acp_nvim.workspace.text_edits import applied
+from acp_nvim.workspace.text_edits import UnsavedNameError, applied, with_unsaved
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, Protocol
 
 from acp_nvim.acp.answers import AuthMethod
 from acp_nvim.agents.definition import AgentDefinition
-from acp_nvim.connection.calls import send
+from acp_nvim.connection.calls import account, send
 from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.connection.peers import Peers
 from acp_nvim.contract.editor import Editor
@@ -19,7 +19,6 @@ from acp_nvim.contract.request_events import SignIn as SignInEvent
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.failures import failures
 from acp_nvim.failures.failures import SignInWanted
-from acp_nvim.session.auth.account import account
 from acp_nvim.session.auth.sign_in_attempt import (
     Attempt,
     Credentials,

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.acp.auth_status import auth_status_words, status_update_words
+from acp_nvim.connection import calls as module
 from acp_nvim.contract.request_events import SignIn
-from acp_nvim.session.auth import account as module
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio

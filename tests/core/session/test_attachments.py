@@ -18,9 +18,9 @@ from acp_nvim.acp.remote_paths import PathMap
 from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.contract import events
 from acp_nvim.prompt.blocks import media_type
-from acp_nvim.prompt.images import pixels, too_large
 from acp_nvim.prompt.items import LinkItem
 from acp_nvim.prompt.prompt import Prompt
+from acp_nvim.prompt.reading import pixels, too_large
 from tests.core.session.host import Host
 from tests.core.session.inner_agent import inner_host
 from tests.core.session.sender import EVERYTHING, Sender, file_item, link

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 import acp_nvim
-from acp_nvim.connection import strays
+from acp_nvim.connection import early_requests
 from acp_nvim.jsonrpc import dispatcher
 from acp_nvim.review import reviews
 from tests.core.session.hit_agent import HIT
@@ -43,7 +43,7 @@ def little_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """What waits for a while before it does something does it soon."""
     monkeypatch.setattr(dispatcher, "BATCH_ANSWER_SECONDS", 0.01)
     monkeypatch.setattr(reviews, "KEEP_SECONDS", 0.01)
-    monkeypatch.setattr(strays, "ANNOUNCED_SECONDS", 0.01)
+    monkeypatch.setattr(early_requests, "ANNOUNCED_SECONDS", 0.01)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from acp_nvim.acp.schema_common import TextContent
 from acp_nvim.acp.terminal import Exit, Terminal, TerminalPatch
 from acp_nvim.acp.tool_call import Item, Shown, TerminalShown
 from acp_nvim.contract import events
-from acp_nvim.transcript.repetition import COMPARED_CHARS, COMPARED_LINES, without_repetition
+from acp_nvim.transcript.call_views import COMPARED_CHARS, COMPARED_LINES, without_repetition
 from tests.core.session.host import Host
 
 OUTPUT = "tick 1\ntick 2\n"

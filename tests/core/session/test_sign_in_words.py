@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.failures import failures
-from acp_nvim.failures.sign_in_words import about_sign_in
+from acp_nvim.failures.plain_words import about_sign_in
 from acp_nvim.jsonrpc.messages import RpcError
 
 MEAN_IT = [

@@ -6,7 +6,7 @@ import pytest
 from anyio import Path
 
 from acp_nvim.contract import events
-from acp_nvim.session import silence
+from acp_nvim.session import background
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -17,7 +17,7 @@ WORDS = "There is no sign from the agent for 0.05 s; its provider may be refusin
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """The agent need not be silent for long."""
-    monkeypatch.setattr(silence, "SILENT_SECONDS", 0.05)
+    monkeypatch.setattr(background, "SILENT_SECONDS", 0.05)
 
 
 def told(host: Host) -> list[str]:
@@ -61,9 +61,9 @@ async def test_nothing_is_said_while_somebody_elseis_waited_for(
     free_host: Host, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     host, looks = free_host, []
-    waits = silence.Silence.is_waited_for
+    waits = background.Silence.is_waited_for
 
-    def look(self: silence.Silence) -> bool:
+    def look(self: background.Silence) -> bool:
         looks.append(waits(self))
         return looks[-1]
 
@@ -85,7 +85,7 @@ async def test_nothing_is_said_while_somebody_elseis_waited_for(
         await host.until("the question", lambda: host.of(events.Permission))
     else:
         await host.until_note("begun")
-    monkeypatch.setattr(silence.Silence, "is_waited_for", look)
+    monkeypatch.setattr(background.Silence, "is_waited_for", look)
     await host.until("many looks", lambda: looks[-10:] == [True] * 10)
     before = len(told(host))
     await host.until("many more", lambda: looks[-40:] == [True] * 40)

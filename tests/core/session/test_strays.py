@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from acp_nvim.connection import strays
+from acp_nvim.connection import early_requests
 from acp_nvim.contract import events
 from tests.core.session.host import Host
 
@@ -53,7 +53,7 @@ ENDS_EMPTY: Final = "without saying or doing anything"
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits long until a session is announced."""
-    monkeypatch.setattr(strays, "ANNOUNCED_SECONDS", 0.01)
+    monkeypatch.setattr(early_requests, "ANNOUNCED_SECONDS", 0.01)
 
 
 def has_more(host: Host, before: int) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acp_nvim.acp.answers import TurnTokens
-from acp_nvim.transcript.turn_tokens import TURNS_WITHOUT_FALL, TurnCounts
+from acp_nvim.transcript.metadata import TURNS_WITHOUT_FALL, TurnCounts
 
 turns = st.lists(
     st.builds(lambda a, b: TurnTokens(a + b, a, b, cached_read=a), st.integers(1, 9000), st.integers(1, 900)),

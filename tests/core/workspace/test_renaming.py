@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_nvim.workspace.renaming import UnsavedNameError, with_unsaved
+from acp_nvim.workspace.text_edits import UnsavedNameError, with_unsaved
 
 NAMES = ("old", "new")
 LINES = st.lists(st.sampled_from(["", "old", "new", "f(old)", "f()", "f(new)", "older = old.old", "x"]), max_size=8)
