@@ -16,7 +16,7 @@ from acp_nvim.contract.views import DiffItem
 from acp_nvim.hunks.placed import overwriting, placed
 from acp_nvim.permissions.request.previews import CHECKED_BYTES, Claims
 from acp_nvim.transcript.presenter import Presenter
-from tests.core.session.test_asked_commands import raw
+from tests.core.permissions.test_asked_commands import raw
 from tests.support.fake_editor import FakeEditor
 
 OLD = "a = 1\nb = 2\nc = 3\n"

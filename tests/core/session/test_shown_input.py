@@ -30,7 +30,7 @@ from acp_nvim.permissions.request.subject import SessionPaths
 from acp_nvim.tasks import Tasks
 from acp_nvim.transcript.presenter import Presenter
 from acp_nvim.workspace.roots import Roots
-from tests.core.session.test_asked_commands import raw
+from tests.core.permissions.test_asked_commands import raw
 from tests.support.examples import examples
 from tests.support.fake_editor import FakeEditor
 

@@ -17,7 +17,7 @@ from acp_nvim.acp.v2 import DialectV2
 from acp_nvim.connection.peer_session import PeerSession
 from acp_nvim.connection.router import MessageRouter
 from acp_nvim.jsonrpc.connection import Connection
-from tests.core.session.test_text_runs import Said, flat
+from tests.core.connection.test_text_runs import Said, flat
 
 PLAIN = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "a"}}
 
