@@ -162,6 +162,7 @@ def test_the_plan_is_whole_in_the_chat_when_the_turn_is_over(screen):
 def test_the_prompt_keeps_the_lines_of_its_text(screen):
     editor = begin(screen, 80, 24)
     editor.type("ione\rtwo\rthree")
+    editor.wait_for("three")
     editor.apply(asked(1, 3, options=OPTIONS))
     editor.wait_until(lambda: not editor.find("▸ step 3"), what="the plan to be gone")
     for word in ("one", "two", "three", "✗ r Reject"):
