@@ -3,6 +3,7 @@ local client = require("acp_nvim.sessions.client")
 local comment_rows = require("acp_nvim.render.wrapping")
 local config = require("acp_nvim.config")
 local decoration = require("acp_nvim.render.decoration")
+local environment = require("acp_nvim.host.environment")
 local file_buffer = require("acp_nvim.buffers.file_buffer")
 local keymaps = require("acp_nvim.keys")
 local lookup = require("acp_nvim.buffers.lookup")
@@ -50,11 +51,15 @@ local open
 
 ---@return string directory with a copy of the sample project
 local function copy_sample()
-  local from = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2))))
   local directory = vim.fn.tempname() -- Neovim removes it when it ends
   assert(uv.fs_mkdir(directory, 448)) -- 0700
   for _, name in ipairs(SAMPLE) do
-    assert(uv.fs_copyfile(vim.fs.joinpath(from, "acp_nvim/demo_project", name), vim.fs.joinpath(directory, name)))
+    assert(
+      uv.fs_copyfile(
+        vim.fs.joinpath(environment.root(), "acp_nvim/demo_project", name),
+        vim.fs.joinpath(directory, name)
+      )
+    )
   end
   return assert(uv.fs_realpath(directory))
 end
