@@ -167,22 +167,22 @@ def test_what_is_loaded_before_the_host_starts(editor: Editors) -> None:
         """
     )
     assert sorted(nvim.lua("return _G.loaded")) == [
-        "acp_nvim.render.icons",
         "acp_nvim.config",
         "acp_nvim.config.check_agents",
         "acp_nvim.config.checks",
-        "acp_nvim.kernel.hint",
         "acp_nvim.config.schema",
-        "acp_nvim.kernel.state_files",
-        "acp_nvim.host",
         "acp_nvim.early",
+        "acp_nvim.host",
         "acp_nvim.host.environment",
         "acp_nvim.host.python",
-        "acp_nvim.kernel.idle",
-        "acp_nvim.lazy",
-        "acp_nvim.kernel.log",
-        "acp_nvim.names",
         "acp_nvim.host.version",
+        "acp_nvim.kernel.hint",
+        "acp_nvim.kernel.idle",
+        "acp_nvim.kernel.log",
+        "acp_nvim.kernel.state_files",
+        "acp_nvim.lazy",
+        "acp_nvim.names",
+        "acp_nvim.render.icons",
     ]
 
 
