@@ -272,7 +272,7 @@ class App:
         )
         session.changes.prepare()
         for prompt in session.queue.restore():
-            session.tasks.spawn(prompt.read)
+            prompt.reading = session.tasks.spawn(prompt.read)
         if agent == DEMO and wanted.agent is None:  # the editor has found no other one
             session.presenter.notice(
                 "info",

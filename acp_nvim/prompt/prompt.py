@@ -54,10 +54,8 @@ class Prompt(msgspec.Struct):
         return first[0] if first and self.text.startswith("/") else ""
 
     def needs_reading(self) -> bool:
-        """Return whether there are files to read; then call `read`, for which `ready` waits."""
-        if any(isinstance(item, FileItem | ImageItem) for item in self.context):
-            self.reading = anyio.Event()
-        return self.reading is not None
+        """Return whether there are files to read; then call `read` in a task, whose end is `reading`."""
+        return any(isinstance(item, FileItem | ImageItem) for item in self.context)
 
     def changed(self, text: str, more: list[dict[str, Any]]) -> tuple[Prompt, bool]:
         """Return the prompt with another text and `more` items, and whether to call its `read`.
@@ -74,11 +72,7 @@ class Prompt(msgspec.Struct):
 
     async def read(self) -> None:
         """Read the items, as they are now, into `found`."""
-        assert self.reading is not None
-        try:
-            self.found = [await read_item(item) for item in self.context]
-        finally:
-            self.reading.set()
+        self.found = [await read_item(item) for item in self.context]
 
     async def ready(self) -> None:
         """Wait until all context items are read."""

@@ -74,7 +74,7 @@ class ChatHandlers:
             session.presenter.publish(PromptsTaken(session=session.key, ids=[] if prompt.id is None else [prompt.id]))
             return
         if prompt.needs_reading():
-            session.tasks.spawn(prompt.read)
+            prompt.reading = session.tasks.spawn(prompt.read)
         session.prompt(prompt)
 
     async def _cancel_block(self, message: messages.CancelBlock) -> None:
@@ -102,7 +102,7 @@ class ChatHandlers:
         session = self._sessions[message.session]
         prompts = [one for one in message.prompts if says_something(one.text)]
         for prompt in session.queue.set(prompts, message.known, message.held, message.revision):
-            session.tasks.spawn(prompt.read)
+            prompt.reading = session.tasks.spawn(prompt.read)
         if session.queue.next is not None and any(one.id not in message.known for one in prompts):
             session.open()
         session.presenter.publish_status()
