@@ -1,5 +1,4 @@
-"""Reads the files and images that a prompt attaches, off the event loop, when the user sends it;
-says which images are too large."""
+"""Reads the files and images that a prompt attaches, off the event loop, and says which images are too large."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def anyio_backend() -> str:
 
 @pytest.fixture(autouse=True)
 def only_events_of_the_contract() -> Iterator[None]:
-    """What is published to a fake editor must be an event of `acp_nvim.ui`, with the types that it declares."""
+    """What is published to a fake editor must be an event of `acp_nvim.contract`, with the types that it declares."""
     contract.problems.clear()
     yield
     assert contract.problems == []

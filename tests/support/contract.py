@@ -48,7 +48,7 @@ problems: list[str] = []
 def check(event: events.Event) -> None:
     """Note what is wrong with an event that the core publishes: its class, the type of a field, its words."""
     if type(event) not in event_types().values():
-        problems.append(f"{type(event)} is no event of acp_nvim.ui")
+        problems.append(f"{type(event)} is no event of acp_nvim.contract")
         return
     if isinstance(event, events.Notice | events.Error | request_events.SignInDone):
         problems.extend(f"{term!r} is no word for the user: {event!r}" for term in terms_of_the_protocol(event.text))

@@ -79,7 +79,7 @@ class FakeBuffer:
 
 @dataclass
 class FakeEditor:
-    """Implements `acp_nvim.editor.Editor`."""
+    """Implements `acp_nvim.contract.editor.Editor`."""
 
     events: list[happenings.Event] = field(default_factory=list)
     buffers: dict[str, FakeBuffer] = field(default_factory=dict)

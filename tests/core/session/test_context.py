@@ -204,15 +204,16 @@ async def test_a_queued_prompt_keeps_what_was_true_when_it_was_sent(host: Host, 
     assert sent[1]["resource"]["text"] == "then"
 
 
+@pytest.mark.parametrize(("where", "what"), [(prompts, "read_item"), (prompts.Prompt, "read")], ids=["one", "all"])
 async def test_a_prompt_goes_out_although_reading_failed(
-    sender: Sender, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sender: Sender, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: Any, what: str
 ) -> None:
-    async def broken(item: Any) -> Any:
+    async def broken(_: Any) -> Any:
         raise RuntimeError("a bug")
 
     path = tmp_path / "a.txt"
     path.write_text("x")
-    monkeypatch.setattr(prompts, "read_item", broken)
+    monkeypatch.setattr(where, what, broken)
     sender.takes(**EVERYTHING)
     assert await sender.send(file_item(path)) == [link(path, mimeType="text/plain")]
     bug, remark = sender.host.notices()
