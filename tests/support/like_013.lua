@@ -133,16 +133,23 @@ function vim.fn.stdpath(what)
   return what == "log" and real.stdpath("state") .. "/logs" or real.stdpath(what)
 end
 
--- 'autoread' that watches, without the pause in which Neovim waits for more
+-- 'autoread' that watches
+
+-- Milliseconds from the last change until a file is looked at. Neovim tells a change by the file's time alone, which moves on
+-- with the kernel's ticks (at most 10 ms): what is read within the tick of a write may miss the rest of it for ever.
+local PAUSE = 20
 
 ---@type table<integer, uv.uv_fs_event_t>
 local watchers = {}
+---@type table<integer, uv.uv_timer_t>
+local timers = {}
 local watching = api.nvim_create_augroup("nvim.autoread", {}) -- the name that Neovim has for it
 
 local function stop(bufnr)
   if watchers[bufnr] then
     watchers[bufnr]:close()
-    watchers[bufnr] = nil
+    timers[bufnr]:close()
+    watchers[bufnr], timers[bufnr] = nil, nil
   end
 end
 
@@ -160,19 +167,26 @@ end
 local function watch(bufnr)
   stop(bufnr)
   if is_watched(bufnr) then
-    watchers[bufnr] = assert(vim.uv.new_fs_event())
-    watchers[bufnr]:start(
-      api.nvim_buf_get_name(bufnr),
-      {},
-      vim.schedule_wrap(function(_, _, events)
-        if watchers[bufnr] and is_watched(bufnr) then
-          vim.cmd.checktime(bufnr)
-        end
-        if watchers[bufnr] and events.rename then
-          watch(bufnr)
-        end
-      end)
-    )
+    local watcher, timer = assert(vim.uv.new_fs_event()), assert(vim.uv.new_timer())
+    watchers[bufnr], timers[bufnr] = watcher, timer
+    local is_another = false -- the name may stand for another file now
+    local look = vim.schedule_wrap(function()
+      if watchers[bufnr] ~= watcher then
+        return
+      end
+      if is_another then
+        watch(bufnr)
+      end
+      if is_watched(bufnr) then
+        vim.cmd.checktime(bufnr)
+      end
+    end)
+    watcher:start(api.nvim_buf_get_name(bufnr), {}, function(_, _, events)
+      is_another = is_another or events.rename
+      if not timer:is_closing() then
+        timer:start(PAUSE, 0, look)
+      end
+    end)
   end
 end
 
