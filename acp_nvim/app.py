@@ -38,6 +38,7 @@ from acp_nvim.mcp.servers import McpServers
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.policy import Policy
 from acp_nvim.process import umask
+from acp_nvim.process.child import ChildProcesses
 from acp_nvim.review.records import Decided
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.rpc.chat import ChatHandlers
@@ -76,16 +77,18 @@ WAITING = ("failed", "starting")
 
 
 class App:
-    """The host of an editor; all of its tasks run in the given task group."""
+    """The host of an editor; all of its tasks run in the task group, and `processes` starts its agents."""
 
+    _telling: anyio.Event | None = None
+    """The end of the task that publishes the statuses after a review."""
     _telling_took = 0.0
-    """Seconds for publishing the statuses after a review."""
+    """Seconds for that."""
 
-    def __init__(self, editor: Editor, group: anyio.abc.TaskGroup) -> None:
+    def __init__(self, editor: Editor, group: anyio.abc.TaskGroup, processes: ChildProcesses) -> None:
         self._editor = editor
         tasks = self._tasks = Tasks(group, self._on_bug)
         self.warnings = WarningDeduplicator()
-        self.peers = Peers(tasks, editor.next_batch)
+        self.peers = Peers(tasks, processes, editor.next_batch)
         self.permissions = PendingPermissions()
         self._rules = Policy(partial(self._trouble, "no_rules"))
         self._catalogue = Catalogue()
@@ -103,6 +106,7 @@ class App:
             editor,
             desk.find,
             self.peers,
+            processes.guard,
             self.permissions,
             self.reviews,
             self._rules,
@@ -116,7 +120,6 @@ class App:
         self.peers.ask_user = self._ask_unscoped
         self.transcripts = TranscriptStore(tasks, partial(self._trouble, "no_transcripts"))
         self._seen_directory: Path | None = None
-        self._telling: anyio.Event | None = None  # the task that publishes the statuses after a review
         self._resume = ResumeHandlers(self.transcripts, self.sessions, self.new_session, self.receive, editor, tasks)
         agents = AgentLeases(desk.find, self.peers, tasks)
         handlers: Handlers = {

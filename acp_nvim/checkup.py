@@ -21,6 +21,7 @@ from acp_nvim.contract.settings import Config
 from acp_nvim.errors import FailureError
 from acp_nvim.failures import failures
 from acp_nvim.host_log import configured_env
+from acp_nvim.process.child import ChildProcesses
 from acp_nvim.process.guarding import Guard
 from acp_nvim.session.agent_report import Report, describe_address, note_failure, try_agent
 from acp_nvim.traffic.masking import Masker, known_secrets
@@ -42,10 +43,10 @@ async def check(wanted: Wanted) -> None:
     agents = wanted.config.agents if isinstance(wanted.config.agents, dict) else {}  # Lua's empty table is a list
     catalogue = Catalogue(agents, wanted.config.default_agent)
     masker = Masker(known_secrets(configured_env(wanted.config), os.environ))
-    guard = Guard()
+    processes = ChildProcesses(Guard())
 
     async def one(name: str) -> None:
-        report = await _report(catalogue, name, wanted, guard)
+        report = await _report(catalogue, name, wanted, processes)
         line = msgspec.json.encode(masker.value(msgspec.to_builtins(report)))
         print(line.decode(), flush=True)
 
@@ -54,7 +55,7 @@ async def check(wanted: Wanted) -> None:
             group.start_soon(one, name)
 
 
-async def _report(catalogue: Catalogue, name: str, wanted: Wanted, guard: Guard) -> Report:
+async def _report(catalogue: Catalogue, name: str, wanted: Wanted, processes: ChildProcesses) -> Report:
     report = Report(name=name)
     try:
         definition = catalogue.find(name)
@@ -62,7 +63,7 @@ async def _report(catalogue: Catalogue, name: str, wanted: Wanted, guard: Guard)
         describe_address(report, definition.address)
         with tempfile.TemporaryDirectory(prefix="acp_nvim-checkup-", ignore_cleanup_errors=True) as directory:
             cwd = wanted.cwd if definition.is_remote else directory
-            await try_agent(report, definition, cwd, _settings(wanted.config), guard)
+            await try_agent(report, definition, cwd, _settings(wanted.config), processes)
     except FailureError as error:
         note_failure(report, error.failure)
     except Exception as error:  # must not affect the other agents

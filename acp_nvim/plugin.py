@@ -15,6 +15,7 @@ import pynvim
 from acp_nvim.agents.first_agent import start_first
 from acp_nvim.memory import bound_heaps
 from acp_nvim.process import umask
+from acp_nvim.process.child import ChildProcesses
 from acp_nvim.process.guarding import guard_of_host
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ class AcpPlugin:
     async def _run(self) -> None:
         bound_heaps()  # before the first thread: that of the agent's process would get a heap of its own
         umask.make_private()
-        first = await start_first(self._early, guard_of_host())
+        processes = ChildProcesses(guard_of_host())
+        first = await start_first(self._early, processes)
         from acp_nvim.app import App  # here: the agent starts while they are loaded
         from acp_nvim.neovim.editor import NvimEditor
         from acp_nvim.neovim.rpc import NvimRpc
@@ -65,7 +67,7 @@ class AcpPlugin:
         editor = NvimEditor(NvimRpc(self._nvim))
         async with anyio.create_task_group() as group:
             group.start_soon(editor.run)
-            self._app = App(editor, group)
+            self._app = App(editor, group, processes)
             if first is not None:
                 self._app.peers.take_first(first)
             editor.on_lost = self._app.on_bug_in

@@ -13,9 +13,8 @@ import msgspec
 
 from acp_nvim.agents.catalogue import Catalogue
 from acp_nvim.agents.definition import AgentDefinition
-from acp_nvim.process.child import Child
+from acp_nvim.process.child import Child, ChildProcesses
 from acp_nvim.process.end_times import ends_directory
-from acp_nvim.process.guarding import Guard
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +31,7 @@ class FirstAgent(msgspec.Struct, frozen=True):
         return (self.definition, self.cwd) == (definition, cwd)
 
 
-async def start_first(early: Sequence[tuple[str, Any]], guard: Guard) -> FirstAgent | None:
+async def start_first(early: Sequence[tuple[str, Any]], processes: ChildProcesses) -> FirstAgent | None:
     """Start the agent that the first messages of Lua name; None without one, or when it cannot be started.
 
     `early` are the methods and parameters as they came, which nobody has checked.
@@ -45,8 +44,8 @@ async def start_first(early: Sequence[tuple[str, Any]], guard: Guard) -> FirstAg
         definition = Catalogue(agents, config.get("default_agent")).find(opened.get("agent"))
         if definition.is_remote or definition.paths:
             return None
-        guard.ends = ends_directory(hello["state_path"])
-        child = await Child.spawn(definition.name, definition.command, cwd, definition.env, guard)
+        processes.guard.ends = ends_directory(hello["state_path"])
+        child = await processes.start(definition.name, definition.command, cwd, definition.env)
     except Exception as error:
         log.debug("no agent is started early: %r", error)  # the session says what is wrong, in words
         return None

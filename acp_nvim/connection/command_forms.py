@@ -12,8 +12,7 @@ from acp_nvim.agents.definition import AgentDefinition
 from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.errors import FailureError
 from acp_nvim.lazy import pattern
-from acp_nvim.process.child import Child
-from acp_nvim.process.guarding import Guard
+from acp_nvim.process.child import Child, ChildProcesses
 from acp_nvim.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -36,7 +35,7 @@ async def start_known_form(
     definition: AgentDefinition,
     new: Callable[[AgentDefinition], AgentPeer],
     tasks: Tasks,
-    guard: Guard,
+    processes: ChildProcesses,
     started: Child | None = None,
 ) -> AgentPeer:
     """Start the agent with the first of its commands that it knows; each is tried once.
@@ -49,7 +48,7 @@ async def start_known_form(
     for command in (definition.command, *definition.other_commands):
         peer = new(with_command(definition, command))
         try:
-            await peer.start(tasks, guard, started if first is None else None)
+            await peer.start(tasks, processes, started if first is None else None)
         except FailureError as error:
             if error.failure.code != "agent_exited" or not _USAGE.search(peer.said_so_far):
                 raise

@@ -14,7 +14,7 @@ from acp_nvim.connection.startup import PeerSettings, launch
 from acp_nvim.errors import FailureError
 from acp_nvim.failures import failures
 from acp_nvim.limits import TOKEN_CHARS
-from acp_nvim.process.child import Child
+from acp_nvim.process.child import ChildProcesses
 from acp_nvim.process.guarding import Guard
 from acp_nvim.transports.interface import Transport
 
@@ -29,14 +29,14 @@ class Opened(NamedTuple):
 
 
 async def open_transport(
-    definition: AgentDefinition, cwd: str, paths: PathMap, settings: PeerSettings, guard: Guard
+    definition: AgentDefinition, cwd: str, paths: PathMap, settings: PeerSettings, processes: ChildProcesses
 ) -> Opened:
     """Start the agent in `cwd`, or connect to its address. Raises `FailureError`."""
     if definition.address is not None:
-        return Opened(await _connect(definition, definition.address, cwd, paths, settings, guard))
+        return Opened(await _connect(definition, definition.address, cwd, paths, settings, processes.guard))
     try:
         run = launch(definition, cwd, paths)
-        child = await Child.spawn(definition.name, run.argv, cwd, run.env, guard)
+        child = await processes.start(definition.name, run.argv, cwd, run.env)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the command or its environment
         raise FailureError(failures.cannot_start(definition, cwd, error)) from error
     log.info("%s: started %s", definition.name, run.argv)

@@ -22,7 +22,7 @@ from acp_nvim.failures import failures
 from acp_nvim.jsonrpc.connection import Connection
 from acp_nvim.jsonrpc.messages import PeerGoneError
 from acp_nvim.jsonrpc.requests import Answer
-from acp_nvim.process.guarding import Guard
+from acp_nvim.process.child import ChildProcesses
 from acp_nvim.tasks import Tasks, contained, failed
 from acp_nvim.transports.interface import OnRung, Transport
 
@@ -130,7 +130,7 @@ class AgentPeer:
         """Whether the agent has answered `initialize`: before that, the process is being started for a chat."""
         return self._began_to_work
 
-    async def start(self, tasks: Tasks, guard: Guard, started: Transport | None = None) -> None:
+    async def start(self, tasks: Tasks, processes: ChildProcesses, started: Transport | None = None) -> None:
         """Start the process, unless it is `started`, or connect to its address; then `initialize` it.
 
         Raises `FailureError`; then it is gone.
@@ -139,7 +139,7 @@ class AgentPeer:
         self.router.strays.spawn = self._tasks.spawn
         try:
             if started is None:
-                transport, first = await open_transport(definition, self.cwd, self.paths, self.settings, guard)
+                transport, first = await open_transport(definition, self.cwd, self.paths, self.settings, processes)
             else:
                 transport, first = started, b""
         except BaseException:

@@ -18,8 +18,7 @@ from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.connection.startup import PeerSettings
 from acp_nvim.errors import FailureError
 from acp_nvim.limits import INITIALIZE_SECONDS
-from acp_nvim.process.child import Child
-from acp_nvim.process.guarding import guard_of_host
+from acp_nvim.process.child import Child, ChildProcesses
 from acp_nvim.tasks import Tasks
 
 log = logging.getLogger(__name__)
@@ -40,13 +39,13 @@ async def nobody(_peer: AgentPeer, _asked: ElicitationAsked) -> CreateElicitatio
 class Peers:
     """Starts agents on demand; all of them end with `tasks`. `next_batch` is that of the editor."""
 
-    def __init__(self, tasks: Tasks, next_batch: Callable[[], float]) -> None:
+    def __init__(self, tasks: Tasks, processes: ChildProcesses, next_batch: Callable[[], float]) -> None:
         self.settings = PeerSettings(INITIALIZE_SECONDS)
         self.ask_user: Callable[[AgentPeer, ElicitationAsked], Awaitable[Any]] = nobody
         """Serves an agent's question to the user that names no session."""
         self._tasks = tasks
         self._next_batch = next_batch
-        self._guard = guard_of_host()
+        self._processes = processes
         self._peers: dict[tuple[str, str], AgentPeer] = {}
         self._starting: dict[tuple[str, str], anyio.Lock] = {}
         self._newest: dict[tuple[str, str], AgentPeer] = {}  # also those that are being started
@@ -63,7 +62,7 @@ class Peers:
             peer = self._peers.get(key)
             if peer is None or not peer.alive or peer.definition != definition or peer.settings.v2 != self.settings.v2:
                 new, started = partial(self._new, cwd, by), self._started(definition, cwd)
-                peer = await start_known_form(definition, new, self._tasks, self._guard, started)
+                peer = await start_known_form(definition, new, self._tasks, self._processes, started)
                 self._forms[definition.name] = peer.definition.command
                 self._peers[key] = peer
                 self._tasks.spawn(peer.stop_when_idle, partial(self._idle_seconds, definition))
@@ -90,7 +89,7 @@ class Peers:
 
     def write_ends(self, directory: str) -> None:
         """Record the ends of agents in that directory, see `process/end_times.py`."""
-        self._guard.ends = directory
+        self._processes.guard.ends = directory
 
     def known(self) -> list[AgentPeer]:
         """Return the latest process of each agent and directory, which may have ended."""

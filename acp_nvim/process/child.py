@@ -106,13 +106,6 @@ class Child:
     def __repr__(self) -> str:
         return f"<Child {self.name} pid={self.pid} returncode={self.returncode}>"
 
-    @classmethod
-    async def spawn(cls, name: str, argv: Sequence[str], cwd: str, env: Mapping[str, str], guard: Guard) -> Child:
-        """Start `argv` in `cwd` with our environment and `env` on top. Raises `OSError` when it cannot be started."""
-        began = now()
-        process, mark = await guard.start(argv, cwd, {**os.environ, **env})
-        return cls(name, process, mark, began, guard)
-
     @property
     def pid(self) -> int:
         """The process id; it may be reused once the process has ended."""
@@ -166,3 +159,16 @@ class Child:
             await stop(self._process, self.mark, on_rung)
             note_end(self._guard.ends, self.mark)
             self._guard.forget(self.mark)
+
+
+class ChildProcesses:
+    """Starts agents in processes that do not outlive the host: `guard` stops them if it dies."""
+
+    def __init__(self, guard: Guard) -> None:
+        self.guard = guard
+
+    async def start(self, name: str, argv: Sequence[str], cwd: str, env: Mapping[str, str]) -> Child:
+        """Start `argv` in `cwd` with our environment and `env` on top. Raises `OSError` when it cannot be started."""
+        began = now()
+        process, mark = await self.guard.start(argv, cwd, {**os.environ, **env})
+        return Child(name, process, mark, began, self.guard)

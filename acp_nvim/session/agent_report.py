@@ -17,7 +17,7 @@ from acp_nvim.connection.startup import PeerSettings
 from acp_nvim.errors import Failure, FailureError
 from acp_nvim.failures import failures
 from acp_nvim.jsonrpc.messages import RpcError
-from acp_nvim.process.guarding import Guard
+from acp_nvim.process.child import ChildProcesses
 from acp_nvim.tasks import Tasks
 
 CHECKUP_SESSION_SECONDS: Final = 8.0
@@ -92,7 +92,7 @@ def note_failure(report: Report, failure: Failure) -> None:
 
 
 async def try_agent(
-    report: Report, definition: AgentDefinition, cwd: str, settings: PeerSettings, guard: Guard
+    report: Report, definition: AgentDefinition, cwd: str, settings: PeerSettings, processes: ChildProcesses
 ) -> None:
     """Start an agent, open a session, and note in the report what it can do. The agent is not left running."""
     peer: AgentPeer | None = None
@@ -100,7 +100,7 @@ async def try_agent(
         tasks = Tasks(group, lambda error: note_failure(report, failures.bug(report.name, error)))
         try:
             begun = anyio.current_time()
-            peer = await start_known_form(definition, lambda form: AgentPeer(form, cwd, settings), tasks, guard)
+            peer = await start_known_form(definition, lambda form: AgentPeer(form, cwd, settings), tasks, processes)
             report.seconds = anyio.current_time() - begun
             _describe(report, peer)
             await _try_session(report, peer)

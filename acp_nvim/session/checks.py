@@ -14,7 +14,6 @@ from acp_nvim.acp.fields import shortened
 from acp_nvim.acp.tool_call import TerminalShown, ToolCallPatch
 from acp_nvim.contract.settings import COMMAND_SECONDS
 from acp_nvim.lazy import pattern
-from acp_nvim.process.guarding import guard_of_host
 from acp_nvim.prompt.blocks import fenced
 from acp_nvim.session.block_cancelling import NAME_CHARS
 from acp_nvim.session.services import Services
@@ -156,7 +155,7 @@ class Checks:
         call = terminal_id = f"acp_nvim:check:{os.urandom(6).hex()}"  # random: agents choose ids, too
         run = command_to_run(line, [], self._presenter.cwd, {}, self.shell)
         try:
-            terminal = await Terminal.start(run, OUTPUT_BYTES, guard_of_host())
+            terminal = await Terminal.start(run, OUTPUT_BYTES, self._services.guard)
         except (OSError, ValueError) as error:  # ValueError: a NUL
             reason = error.strerror if isinstance(error, OSError) else str(error)
             self._presenter.notice("warn", f"`{_named(line)}` (after_turn.command) cannot be run: {reason}.")

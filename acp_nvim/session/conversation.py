@@ -53,14 +53,17 @@ class Conversation(PeerSession):
         presenter.is_replaying = lambda: self.is_replaying
         self.tasks = services.tasks.owned_by(self.on_bug)
         self.changes = TurnChanges(key, author, self.reviewed, services.reviews, presenter, self.tasks)
-        rules, pending, questions, seen = (
+        self.requests = AgentRequests(
+            agent,
+            roots,
+            presenter,
+            self.changes,
             services.rules,
             services.permissions,
             services.elicitations,
             services.last_seen(),
-        )
-        self.requests = AgentRequests(
-            agent, roots, presenter, self.changes, rules, pending, questions, seen, self.publish_status
+            self.publish_status,
+            services.guard,
         )
         self.changes.left.on_change = self.publish_status
         self.blocks = BlockCancelling(presenter, self.requests.terminals, self.at_work)

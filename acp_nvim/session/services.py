@@ -14,6 +14,7 @@ from acp_nvim.elicitation.pending import PendingElicitations
 from acp_nvim.mcp.servers import McpServers
 from acp_nvim.permissions.pending import PendingPermissions
 from acp_nvim.permissions.policy import Policy
+from acp_nvim.process.guarding import Guard
 from acp_nvim.review.reviews import Reviews
 from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.kept_defaults import KeptDefaults
@@ -47,6 +48,7 @@ class Services(msgspec.Struct, frozen=True):
     editor: Editor
     find: Callable[[str], AgentDefinition]
     peers: Peers
+    guard: Guard
     permissions: PendingPermissions
     reviews: Reviews
     rules: Policy

@@ -5,13 +5,12 @@ from __future__ import annotations
 import _signal as signals  # `signal` imports `enum`, a fifth of the start
 import os
 import sys
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 
 from tests.agents import quick_json as json
 from tests.agents.scripted_prompt import Prompt, Request
-from tests.agents.scripted_wire import LIMIT, Call, Error, Json, Record, Wire
+from tests.agents.scripted_wire import LIMIT, Call, Error, Json, Pipes, Record, Threads, Wire
 
 TYPE_CHECKING = False  # a test may start hundreds of agents, and `typing` takes a tenth of the time
 if TYPE_CHECKING:
@@ -35,12 +34,13 @@ class Module:
 class Agent:
     """The agent as its script sees it; every method may be called from any thread."""
 
-    def __init__(self, script: Json, record: Record) -> None:
+    def __init__(self, script: Json, record: Record, threads: Any, pipes: Any) -> None:
         self.script = script
-        self.wire = Wire(record)
+        self._threads = threads
+        self.wire = Wire(record, threads, pipes)
         self._inbox: deque[Request] = deque()
-        self._arrived = threading.Condition()
-        self._numbering = threading.Lock()
+        self._arrived = threads.Condition()
+        self._numbering = threads.Lock()
         self._next_id = 0
         self._sessions = 0
         self._prompts: list[Prompt] = []
@@ -126,7 +126,7 @@ class Agent:
         os.close(1)
 
     def exit(self, code: int = 0) -> NoReturn:
-        os._exit(code)
+        self.wire.pipes.exit(code)
 
     def die(self, number: int = signals.SIGKILL) -> None:
         os.kill(os.getpid(), number)
@@ -134,9 +134,11 @@ class Agent:
     # Inside
 
     def run(self) -> None:
-        threading.Thread(target=self._guarded, args=(self._read,), daemon=True).start()
+        if "start" in self.script:
+            self._guarded(self.script["start"], self)
+        self._threads.Thread(target=self._guarded, args=(self._read,), daemon=True).start()
         self._guarded(self.script.get("run", Agent.serve), self)
-        threading.Event().wait()  # the script has no more to say; the end of stdin, or a signal, ends us
+        self._threads.Event().wait()  # the script has no more to say; the end of stdin, or a signal, ends us
 
     def _read(self) -> None:
         self.wire.read(self._take)
@@ -164,10 +166,10 @@ class Agent:
     def _dispatch(self, request: Request) -> None:
         function = self.script.get(request.method.strip("$/_").replace("/", "_"))
         if function is not None:
-            threading.Thread(target=self._guarded, args=(self._answer, request, function), daemon=True).start()
+            self._threads.Thread(target=self._guarded, args=(self._answer, request, function), daemon=True).start()
         elif isinstance(request, Prompt):
             turn = self.script.get("turn", _echo)
-            threading.Thread(target=self._guarded, args=(self._turn, request, turn), daemon=True).start()
+            self._threads.Thread(target=self._guarded, args=(self._turn, request, turn), daemon=True).start()
         elif request.id is not None:
             self._answer_default(request)
 
@@ -213,6 +215,8 @@ class Agent:
         except BrokenPipeError:
             if not self.script.get("IGNORE_EOF"):
                 self.exit(0)
+        except self._threads.Ended:
+            raise
         except BaseException:
             import traceback  # here, as `subprocess` above
 
@@ -233,19 +237,22 @@ def _echo(agent: Agent, prompt: Prompt) -> None:
     prompt.say(f"You said: {prompt.text}")
 
 
-def main() -> None:
-    path = sys.argv[1]
-    record = Record(sys.argv[2] if len(sys.argv) > 2 else os.environ.get("ACP_NVIM_TEST_TRAFFIC"))
-    record.value("note", {"started": os.getpid(), "cwd": os.getcwd()})
+def read_script(path: str) -> Json:
+    """What a script defines, beside what it is given."""
     names = (Agent, Prompt, Request, Error)
     script: Json = {kind.__name__: kind for kind in names}
     script |= {"NO_ANSWER": NO_ANSWER, "STUBBORN": STUBBORN, "os": os}
     script |= {name: Module(name) for name in ("json", "signal", "time")}
     with open(path, encoding="utf-8") as file:
         exec(compile(file.read(), path, "exec"), script)
+    return script
+
+
+def main() -> None:
+    path = sys.argv[1]
+    record = Record(sys.argv[2] if len(sys.argv) > 2 else os.environ.get("ACP_NVIM_TEST_TRAFFIC"))
+    record.value("note", {"started": os.getpid(), "cwd": os.getcwd()})
+    script = read_script(path)
     if script.get("IGNORE_SIGTERM"):
         signals.signal(signals.SIGTERM, signals.SIG_IGN)
-    agent = Agent(script, record)
-    if "start" in script:
-        agent._guarded(script["start"], agent)
-    agent.run()
+    Agent(script, record, Threads, Pipes()).run()

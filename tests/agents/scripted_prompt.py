@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable
 
 from tests.agents.scripted_wire import LIMIT, Error, Json
@@ -49,7 +48,7 @@ class Prompt(Request):
         self.blocks: list[Json] = self.params["prompt"]
         texts = [block["text"] for block in self.blocks if block["type"] == "text"]
         self.text = "\n".join(text for text in texts if not text.lstrip().startswith("[From the editor, not typed"))
-        self._cancelled = threading.Event()
+        self._cancelled = agent.wire.threads.Event()
 
     # The turn's end
 

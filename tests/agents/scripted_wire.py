@@ -16,7 +16,7 @@ from tests.agents import quick_json as json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
 LIMIT = 60.0  # seconds that a script waits for anything
 BATCH = 256 * 1024  # bytes written at once by a flood
@@ -35,17 +35,41 @@ class Error(Exception):
         return error if self.data is None else {**error, "data": self.data}
 
 
+class Threads:
+    """What a script's threads are made of, see `green_threads.py` for another kind."""
+
+    Event, Condition, Lock, Thread = threading.Event, threading.Condition, threading.Lock, threading.Thread
+    SimpleQueue, Empty = SimpleQueue, Empty
+
+    class Ended(BaseException):
+        """Raised in a thread to end it: never in one of these."""
+
+
+class Pipes:
+    """Stdin, stdout and stderr of this process."""
+
+    def lines(self) -> Iterable[bytes]:
+        return sys.stdin.buffer
+
+    def write(self, data: bytes) -> None:
+        _write_all(1, data)
+
+    def exit(self, code: int) -> NoReturn:
+        os._exit(code)
+
+
 class Call:
     """A request that was sent to the client."""
 
-    def __init__(self, method: str) -> None:
+    def __init__(self, method: str, threads: Any) -> None:
         self.method = method
-        self.answer: SimpleQueue[Json] = SimpleQueue()
+        self.answer = threads.SimpleQueue()
+        self._empty = threads.Empty
 
     def result(self, timeout: float = LIMIT) -> Any:
         try:
             answer = self.answer.get(timeout=timeout)
-        except Empty:
+        except self._empty:
             raise TimeoutError(f"the client did not answer {self.method} in {timeout:g} s") from None
         if "error" in answer:
             error = answer["error"]
@@ -83,18 +107,18 @@ class Record:
 
 
 class Wire:
-    """Stdin and stdout of the agent."""
+    """The lines to and from the agent."""
 
-    def __init__(self, record: Record) -> None:
-        self.record = record
-        self.reading = threading.Event()  # cleared: stdin is left alone, and fills up
+    def __init__(self, record: Record, threads: Any, pipes: Any) -> None:
+        self.record, self.threads, self.pipes = record, threads, pipes
+        self.reading = threads.Event()  # cleared: stdin is left alone, and fills up
         self.reading.set()
-        self._writing = threading.Lock()
+        self._writing = threads.Lock()
         self._waiting: dict[Any, deque[Call]] = {}
 
     def read(self, take: Callable[[Json], None]) -> None:
         """Read until the end of stdin; answers go to their calls, all else is taken."""
-        for line in sys.stdin.buffer:
+        for line in self.pipes.lines():
             self.record.anything("received", line)
             message = json.loads(line)
             if "method" in message:
@@ -106,7 +130,7 @@ class Wire:
     def raw(self, data: bytes) -> None:
         with self._writing:
             self.record.anything("sent", data)
-            _write_all(1, data)
+            self.pipes.write(data)
 
     def send(self, message: Json) -> None:
         self.send_lines([json.dumps({"jsonrpc": "2.0", **message}).encode()])
@@ -124,7 +148,7 @@ class Wire:
         self._send_batch(batch)
 
     def call(self, request_id: Any, method: str, params: Any) -> Call:
-        call = Call(method)
+        call = Call(method, self.threads)
         self._waiting.setdefault(request_id, deque()).append(call)
         self.send({"id": request_id, "method": method, "params": params})
         return call
@@ -132,7 +156,7 @@ class Wire:
     def _send_batch(self, batch: list[bytes]) -> None:
         with self._writing:
             self.record.messages("sent", batch)
-            _write_all(1, b"".join(line + b"\n" for line in batch))
+            self.pipes.write(b"".join(line + b"\n" for line in batch))
 
     def _settle(self, answer: Json) -> None:
         """Several calls may have one id: they are answered in their order."""

@@ -15,6 +15,9 @@ from typing import Any
 from tests.support.waiting import LIMIT, wait_until
 
 SCRIPTED_AGENT = Path(__file__).resolve().parents[1] / "agents" / "scripted_agent.py"
+COMMAND = [sys.executable, "-S", "-E", str(SCRIPTED_AGENT)]
+"""Runs a script, whose path follows, and that of its traffic. Nothing but the standard library, and none of the
+surroundings; it also starts sooner."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,4 @@ def agent_script(directory: Path, source: str, name: str = "agent") -> AgentScri
     path = directory / f"{name}.script.py"
     traffic = directory / f"{name}.traffic.jsonl"
     path.write_text(dedent(source))
-    # -S and -E: nothing but the standard library, and none of the surroundings; it also starts sooner
-    argv = [sys.executable, "-S", "-E", str(SCRIPTED_AGENT), str(path), str(traffic)]
-    return AgentScript(argv, path, traffic)
+    return AgentScript([*COMMAND, str(path), str(traffic)], path, traffic)

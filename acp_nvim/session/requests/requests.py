@@ -16,6 +16,7 @@ from acp_nvim.permissions.request.bounds import Refusals, Share
 from acp_nvim.permissions.request.broker import PermissionBroker
 from acp_nvim.permissions.request.previews import Previews
 from acp_nvim.permissions.request.subject import SessionPaths
+from acp_nvim.process.guarding import Guard
 from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.session.requests.elicitations import Elicitations
 from acp_nvim.session.requests.files import AgentFiles
@@ -43,6 +44,7 @@ class AgentRequests:
         questions: PendingElicitations,
         seen: LastSeen,
         on_permissions: Callable[[], None],
+        guard: Guard,
     ) -> None:
         tasks = changes.tasks
         self.where = where = SessionPaths(agent, presenter.cwd, roots)
@@ -60,7 +62,7 @@ class AgentRequests:
         self._asked = AgentPermissions(presenter, where, broker, self.refusals, changes.named.known)
         self.followed = FollowedFiles(presenter, watched, seen)
         self.files = AgentFiles(presenter, changes, where, seen, broker, self.share)
-        self.terminals = AgentTerminals(presenter, where, broker, changes, self.share, self.refusals)
+        self.terminals = AgentTerminals(presenter, where, broker, changes, self.share, self.refusals, guard)
         self.elicitations = Elicitations(agent, presenter, questions, on_permissions, broker, self.refusals)
 
     @property

@@ -17,7 +17,7 @@ from acp_nvim.permissions.request.access import CommandAccess
 from acp_nvim.permissions.request.bounds import Refusals, Share
 from acp_nvim.permissions.request.broker import Outcome, PermissionBroker
 from acp_nvim.permissions.request.subject import SessionPaths
-from acp_nvim.process.guarding import guard_of_host
+from acp_nvim.process.guarding import Guard
 from acp_nvim.review.turn.turn_changes import TurnChanges
 from acp_nvim.terminals.command_line import Command, command_to_run, in_words
 from acp_nvim.terminals.terminal import Ended, Listener, Terminal
@@ -47,6 +47,7 @@ class AgentTerminals:
         changes: TurnChanges,
         share: Share,
         refusals: Refusals,
+        guard: Guard,
     ) -> None:
         self._presenter = presenter
         self._roots = where.roots
@@ -62,6 +63,7 @@ class AgentTerminals:
         self._cancels = 0
         self._agents = 0
         self._share = share
+        self._guard = guard
         self._refusals = refusals
         self._beginning = 0
         self._starting = anyio.Semaphore(STARTING_TERMINALS)
@@ -181,7 +183,7 @@ class AgentTerminals:
         self._changes.work.command(terminal_id, words, "", finished=False)
         try:
             async with self._starting:
-                terminal = await Terminal.start(run, max(0, min(limit, TERMINAL_BYTES)), guard_of_host())
+                terminal = await Terminal.start(run, max(0, min(limit, TERMINAL_BYTES)), self._guard)
         except (OSError, ValueError) as error:  # ValueError: a NUL, or an invalid name of a variable
             self._changes.work.command(terminal_id, words, "", finished=True)
             reason = error.strerror if isinstance(error, OSError) else str(error)

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 import anyio
 import pytest
 
-from acp_nvim.process.child import Child
+from acp_nvim.process.child import Child, ChildProcesses
 from acp_nvim.process.guarding import Guard
 from tests.core.guards import close_guard
 from tests.support.processes import MARK, kill, marked
@@ -43,7 +43,7 @@ async def start(guard: Guard) -> AsyncIterator[Start]:
     async with AsyncExitStack() as stack:
 
         async def started(command: Sequence[str], cwd: str, env: Mapping[str, str]) -> Child:
-            child = await Child.spawn("it", command, cwd, env, guard)
+            child = await ChildProcesses(guard).start("it", command, cwd, env)
             stack.push_async_callback(child._process.aclose)
             stack.push_async_callback(child.stop)
             return child

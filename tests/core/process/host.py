@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 
 from acp_nvim.process import forked_guard, git
-from acp_nvim.process.child import Child
+from acp_nvim.process.child import ChildProcesses
 from acp_nvim.process.guarding import guard_of_host
 
 real_open_process = anyio.open_process
@@ -48,7 +48,7 @@ async def main(scripts: list[str]) -> None:
                 while guard.pid is None:  # noqa: ASYNC110  # told in the step in which it starts, it sets no event
                     await anyio.sleep(0.001)
                 continue
-            child = await Child.spawn("it", ["sh", "-c", script], "/", {}, guard)
+            child = await ChildProcesses(guard).start("it", ["sh", "-c", script], "/", {})
             while b"ready" not in await child.source.receive():
                 continue
             pids.append(child.pid)

@@ -17,10 +17,11 @@ from acp_nvim.contract import events
 from acp_nvim.evidence.work import TURN_LATE_NS
 from acp_nvim.file_time import now
 from acp_nvim.process.guarding import guard_of_host
+from tests.agents.in_process import InProcessAgents, look_at
 from tests.core.guards import close_log, release_guard, share_guard
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.fake_editor import FakeEditor
-from tests.support.processes import look_at, open_files
+from tests.support.processes import open_files
 from tests.support.waiting import PATIENT, wait_until
 
 GIT_NS = 100_000_000
@@ -33,10 +34,11 @@ class Host:
     def __init__(self, directory: Path, tasks: anyio.abc.TaskGroup) -> None:
         self.directory = directory
         self.cwd = directory / "project"
-        self.cwd.mkdir()
+        self.cwd.mkdir(parents=True)
         self.editor = FakeEditor()
-        self.app = App(self.editor, tasks)
         share_guard(guard_of_host())
+        self.agents = InProcessAgents(guard_of_host())
+        self.app = App(self.editor, tasks, self.agents)
         self.scripts: dict[str, AgentScript] = {}
         self.config: dict[str, Any] = {"agents": {}, "mcp": {"enabled": False}}
         self.log_path = directory / "log" / "acp_nvim.log"
@@ -65,8 +67,10 @@ class Host:
         path.write_text(json.dumps(entry))
         return path
 
-    def script(self, source: str, name: str = "it") -> AgentScript:
-        """Write a script, and configure it as the agent of that name."""
+    def script(self, source: str, name: str = "it", is_process: bool = False) -> AgentScript:
+        """Write a script, and configure it as the agent of that name; `is_process`: it gets one in any case."""
+        if is_process:
+            self.agents.with_process.add(name)
         script = self.scripts[name] = agent_script(self.directory, source, name)
         self.config["agents"][name] = {"command": script.argv}
         self.hello()

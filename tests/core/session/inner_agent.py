@@ -12,7 +12,8 @@ from unittest.mock import patch
 import anyio
 
 from acp_nvim.app import App
-from acp_nvim.process.child import Child, Exited, StderrTail
+from acp_nvim.process.child import ChildProcesses, Exited, StderrTail
+from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stopping import Rung, ignore_rung
 from acp_nvim.review.turn.turn_changes import TurnChanges
 from tests.core.guards import close_guard, close_log
@@ -139,18 +140,26 @@ class InnerHost:
         return self.editor.all(kind)
 
 
-@contextmanager
-def _instead_of_processes(agent: InnerAgent) -> Iterator[None]:
-    """No child is started, and no snapshot is taken."""
+class _OnlyAgent(ChildProcesses):
+    """Starts nothing: the agent is there."""
 
-    async def spawn(*_: Any) -> InnerAgent:
-        return agent
+    def __init__(self, agent: InnerAgent) -> None:
+        super().__init__(Guard())
+        self._agent = agent
+
+    async def start(self, *_: Any) -> Any:
+        """See `ChildProcesses`."""
+        return self._agent
+
+
+@contextmanager
+def _without_review() -> Iterator[None]:
+    """No snapshot is taken, which would double the time of the tests that try many orders of events."""
 
     async def begin(changes: TurnChanges, prompt: str) -> None:
         pass
 
     with (
-        patch.object(Child, "spawn", spawn),
         patch.object(TurnChanges, "prepare", lambda _: None),
         patch.object(TurnChanges, "begin", begin),
         patch.object(TurnChanges, "begun", lambda *_: None),
@@ -163,9 +172,10 @@ def _instead_of_processes(agent: InnerAgent) -> Iterator[None]:
 async def inner_host(directory: Path, v2: bool, **config: Any) -> AsyncIterator[InnerHost]:
     """A turn runs; at the end everything ends."""
     agent, editor = InnerAgent(v2), FakeEditor()
-    with _instead_of_processes(agent):
+    processes = _OnlyAgent(agent)
+    with _without_review():
         async with anyio.create_task_group() as tasks:
-            app = App(editor, tasks)
+            app = App(editor, tasks, processes)
             agents = {"inner": {"command": ["inner"]}}
             names = {"log": "log/acp_nvim.log", "state": "state", "cache": "cache"}
             places = {f"{one}_path": str(directory / name) for one, name in names.items()}
@@ -178,8 +188,8 @@ async def inner_host(directory: Path, v2: bool, **config: Any) -> AsyncIterator[
                 yield InnerHost(app, editor, agent)
             finally:
                 tasks.cancel_scope.cancel()
-        agent.die()
-        agent.source.close()
-        app.close()
-        close_guard(app.peers._guard)
-        close_log()
+    agent.die()
+    agent.source.close()
+    app.close()
+    close_guard(processes.guard)
+    close_log()

@@ -17,6 +17,7 @@ from acp_nvim.contract.review_events import Restored, Review, ReviewProgress
 from acp_nvim.contract.session_events import SessionsListed
 from acp_nvim.contract.settings import CheckSettings
 from acp_nvim.jsonrpc.connection import ByteSink, ByteSource
+from acp_nvim.process.child import ChildProcesses
 from acp_nvim.process.guarding import guard_of_host
 from tests.core.session.hit_agent import HIT, HIT_V2
 from tests.core.session.stage import Stage
@@ -245,7 +246,7 @@ async def starts_another_agent_first(stage: Stage) -> None:
     """The process that was started before the host was loaded is not the one that the session wants."""
     hello = {"state_path": str(stage.cwd), "config": {"agents": {stage.agent: {"command": ["/bin/sleep", "60"]}}}}
     opened = {"session": stage.key, "agent": stage.agent, "cwd": str(stage.cwd)}
-    first = await start_first([("hello", hello), ("open", opened)], guard_of_host())
+    first = await start_first([("hello", hello), ("open", opened)], ChildProcesses(guard_of_host()))
     assert first is not None
     stage.host.app.peers.take_first(first)
     stage.open()

@@ -6,8 +6,8 @@ import pytest
 
 from acp_nvim.contract import events
 from acp_nvim.session.cancelling import Patience
+from tests.agents.in_process import look_at
 from tests.core.session.host import Host
-from tests.support.processes import look_at
 
 pytestmark = pytest.mark.anyio
 

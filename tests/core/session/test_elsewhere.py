@@ -13,6 +13,7 @@ from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.connection.startup import PeerSettings
 from acp_nvim.contract import events
 from acp_nvim.errors import FailureError
+from acp_nvim.process.child import ChildProcesses
 from acp_nvim.process.guarding import Guard
 from acp_nvim.tasks import Tasks
 from tests.core.session.host import Host
@@ -198,5 +199,5 @@ async def test_what_could_not_be_started_is_not_alive(host: Host) -> None:
     peer = AgentPeer(agent, "/usr", PeerSettings(1))
     async with anyio.create_task_group() as tasks:
         with pytest.raises(FailureError, match="nothing says where /usr is there"):
-            await peer.start(Tasks(tasks, lambda error: None), Guard())
+            await peer.start(Tasks(tasks, lambda error: None), ChildProcesses(Guard()))
     assert not peer.alive

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from acp_nvim.agents.first_agent import FirstAgent, start_first
+from acp_nvim.process.child import ChildProcesses
 from acp_nvim.process.guarding import guard_of_host
+from tests.agents.in_process import look_at
 from tests.core.session.host import Host
-from tests.support.processes import look_at
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +23,7 @@ def messages(host: Host, **opened: Any) -> list[tuple[str, Any]]:
 
 async def started(host: Host) -> FirstAgent:
     """The process, which the host knows of."""
-    first = await start_first(messages(host), guard_of_host())
+    first = await start_first(messages(host), ChildProcesses(guard_of_host()))
     assert first is not None
     host.app.peers.take_first(first)
     return first
@@ -56,7 +57,7 @@ async def test_the_latest_settings_count(host: Host) -> None:
     script = host.script("")
     hello, opened = messages(host)
     old = {**hello[1], "config": {"agents": {"it": {"command": ["false"]}}}}
-    first = await start_first([("hello", old), hello, opened], guard_of_host())
+    first = await start_first([("hello", old), hello, opened], ChildProcesses(guard_of_host()))
     assert first is not None
     host.app.peers.take_first(first)
     host.open()
@@ -86,5 +87,5 @@ async def test_nothing_is_started_for_messages_that_name_no_agent(host: Host) ->
         [("hello", {**hello[1], "config": {"agents": {"it": {"command": "text"}}}}), opened],
         [("hello", {**hello[1], "config": {"agents": {"it": {"command": ["x"], "prefix": ["ssh"]}}}}), opened],
     ):
-        assert await start_first(early, guard_of_host()) is None, early
+        assert await start_first(early, ChildProcesses(guard_of_host())) is None, early
     assert await host.turn() == "end_turn"

@@ -7,8 +7,8 @@ import pytest
 
 from acp_nvim.connection import peer as peer_module
 from acp_nvim.contract import events
+from tests.agents.in_process import look_at
 from tests.core.session.host import Host
-from tests.support.processes import look_at
 
 pytestmark = pytest.mark.anyio
 

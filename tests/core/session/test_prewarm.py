@@ -8,8 +8,8 @@ import pytest
 
 from acp_nvim.connection import peers
 from acp_nvim.contract import events
+from tests.agents.in_process import look_at
 from tests.core.session.host import Host
-from tests.support.processes import look_at
 
 pytestmark = pytest.mark.anyio
 
@@ -106,7 +106,7 @@ async def test_an_agent_that_nobody_knows_is_only_logged(host: Host) -> None:
 
 
 async def test_one_that_dies_before_it_is_used_is_started_again(host: Host) -> None:
-    script = host.script("")
+    script = host.script("", is_process=True)
     prewarm(host)
     await until_warm(host)
     os.kill(script.notes("started")[0], 9)

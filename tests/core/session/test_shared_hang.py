@@ -29,7 +29,7 @@ TITLED = """
 
 async def two_chats(host: Host, source: str = HANGS) -> int:
     """The process of chat 1 is stopped while it works; the start of chat 2 waits for it. Returns the pid."""
-    host.script(source)
+    host.script(source, is_process=True)
     host.open()
     host.prompt("hang")
     await host.until("work", lambda: host.text() == "working")

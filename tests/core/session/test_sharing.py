@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from acp_nvim.contract import events
+from tests.agents.in_process import look_at
 from tests.core.session.host import Host
-from tests.support.processes import look_at
 
 pytestmark = pytest.mark.anyio
 

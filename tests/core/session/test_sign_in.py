@@ -11,8 +11,8 @@ import pytest
 from acp_nvim.contract import events
 from acp_nvim.contract.request_events import Elicitation, ElicitationDone, SignIn, SignInDone, SignInTerminal
 from acp_nvim.traffic.masking import LEARNED
+from tests.agents.in_process import look_at
 from tests.core.session.host import Host
-from tests.support.processes import look_at
 
 pytestmark = pytest.mark.anyio
 

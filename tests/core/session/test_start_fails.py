@@ -11,8 +11,8 @@ import pytest
 
 from acp_nvim.contract import events
 from acp_nvim.session import connecting
+from tests.agents.in_process import look_at
 from tests.core.session.host import Host
-from tests.support.processes import look_at
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +66,7 @@ async def test_a_command_that_no_system_can_run(host: Host) -> None:
 
 
 async def test_a_directory_that_is_not_there(host: Host) -> None:
-    host.script("")
+    host.script("", is_process=True)
     error = await failed(host, cwd="/nonexistent/project")
     assert "there is no directory /nonexistent/project" in error.text
     assert ":AcpChat!" in error.text  # a session keeps its directory
