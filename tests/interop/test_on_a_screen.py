@@ -15,7 +15,7 @@ from tests.interop.agent_file import AgentFile, agents
 from tests.interop.model.server import ModelServer
 from tests.interop.stage import LIMIT, Stage
 from tests.interop.wire import Wire
-from tests.support.five_ways import Tree, git, lay_out, look
+from tests.support.agent_edits import Tree, git, lay_out, look
 from tests.support.screen import ScreenEditor
 
 IN_BUFFER = ["# this line and the next are in the buffer only", 'print("hello")']

@@ -14,9 +14,9 @@ from typing import Any
 
 from tests.agents.obedient_client import ObedientAgent, RefusedError
 from tests.nvim.odd_names import CANARY
+from tests.support.agent_edits import git
 from tests.support.below import below
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import git
 from tests.support.raw_client import RawClient
 
 TROUBLE = re.compile(r"\bE(?!349)\d+: |[Tt]raceback|Error executing|Press ENTER|stack traceback|attempt to ")

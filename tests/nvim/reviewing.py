@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.support.agent_edits import Tree, Work, git, lay_out
 from tests.support.agent_scripts import AgentScript
 from tests.support.below import below
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import Tree, Work, git, lay_out
 
 TROUBLE = re.compile(r"\bW1[0-9]\b|\bE\d+:|[Tt]raceback|Error executing|Press ENTER")
 SHOWN = """

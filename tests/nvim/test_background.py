@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.nvim.reviewing import ANSWER, Desk
+from tests.support.agent_edits import git
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import git
 
 UTIL = "def add(a, b):\n    return a - b\n"
 FIXED = UTIL.replace("-", "+")

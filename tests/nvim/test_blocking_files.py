@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.agent_edits import git
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import git
 from tests.support.waiting import LIMIT
 
 SCRIPT = """

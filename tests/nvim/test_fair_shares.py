@@ -9,8 +9,8 @@ import pytest
 
 from acp_nvim.permissions.request.broker import WAITING_PERMISSIONS
 from tests.support.agent_scripts import agent_script
-from tests.support.beside import OPEN, PROMPT, STATE
 from tests.support.editor import HeadlessEditor
+from tests.support.two_sessions import OPEN, PROMPT, STATE
 
 FLOOD = """
     OPTIONS = [{"optionId": "yes", "name": "Yes", "kind": "allow_once"},

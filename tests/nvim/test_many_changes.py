@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.nvim.reviewing import Desk
+from tests.support.agent_edits import Tree, look
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import Tree, look
 
 COUNT = 150
 BEFORE: Tree = {f"f{number}": f"{number}\nmiddle\nend\n".encode() for number in range(COUNT)}

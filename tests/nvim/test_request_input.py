@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.lua.test_permission_sight import stays
+from tests.lua.test_permission_visibility import stays
 from tests.support.agent_scripts import agent_script
 from tests.support.screen import ScreenEditor
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.nvim.reviewing import Desk
+from tests.support.agent_edits import AGENT, NEW, OLD, WAYS, WORKS, Work, look
 from tests.support.agent_scripts import agent_script
 from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import AGENT, NEW, OLD, WAYS, WORKS, Work, look
 
 WORKED = ("edits", "a deletion", "a new name and an edit", "modes", "bytes")
 

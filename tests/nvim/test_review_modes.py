@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.nvim.reviewing import Desk
+from tests.support.agent_edits import AGENT, Work
 from tests.support.agent_scripts import agent_script
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import AGENT, Work
 
 MODES = {".env": 0o600, "run.sh": 0o700, "locked": 0o444, "private/notes": 0o640, "private/deep/key.pem": 0o600}
 DIRECTORIES = {"private": 0o700, "private/deep": 0o710}

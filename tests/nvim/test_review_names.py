@@ -11,10 +11,10 @@ import pytest
 from acp_nvim.evidence.work import TURN_LATE_NS
 from acp_nvim.file_time import now
 from tests.nvim.reviewing import Desk
+from tests.support.agent_edits import AGENT, Work, git, look
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import AGENT, Work, git, look
 from tests.support.waiting import wait_until
 
 LINES = b"".join(b"line %d\n" % number for number in range(20))

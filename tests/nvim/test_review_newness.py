@@ -8,11 +8,11 @@ from itertools import product
 from pathlib import Path
 
 from tests.nvim.reviewing import Desk
+from tests.support.agent_edits import AGENT, Work, git
 from tests.support.agent_scripts import agent_script
 from tests.support.below import below
 from tests.support.cases import case
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import AGENT, Work, git
 
 TOO_LARGE = "of the user\n" * 100_000
 """For what is remembered of ignored files."""

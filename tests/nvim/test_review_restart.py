@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.nvim.reviewing import Desk
+from tests.support.agent_edits import AGENT, WORKS, Work, look
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.below import below
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import AGENT, WORKS, Work, look
 
 CHOOSE = """
 vim.ui.select = function(items, opts, on_choice)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.nvim.reviewing import Desk
+from tests.support.agent_edits import AGENT, WORKS, Work
 from tests.support.agent_scripts import AgentScript, agent_script
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import AGENT, WORKS, Work
 
 WORK = WORKS["edits"]
 HUNKS = WORK.hunks["f"]

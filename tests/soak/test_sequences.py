@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.soak.batches import batches
-from tests.workspace.play import company
+from tests.workspace.play import sequence_runner
 
 BATCH = 100  # sequences for one Neovim
 BATCHES = batches("SEQUENCES", 2000, 100)  # those below are played by `make system`
@@ -16,5 +16,5 @@ BATCHES = batches("SEQUENCES", 2000, 100)  # those below are played by `make sys
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("seeds", BATCHES, ids=str)
 def test_nothing_is_lost(tmp_path: Path, seeds: range) -> None:
-    with company(tmp_path, "buffer" if seeds.start // BATCH % 4 == 3 else "save") as players:
-        players.play_seeds(seeds)
+    with sequence_runner(tmp_path, "buffer" if seeds.start // BATCH % 4 == 3 else "save") as runner:
+        runner.play_seeds(seeds)

@@ -17,7 +17,7 @@ EDITOR: Final = (
             "nvim/test_forms",
             "nvim/test_login",
             "nvim/test_permission_float",
-            "nvim/test_permission_sight",
+            "nvim/test_permission_visibility",
             "nvim/test_preview",
             "nvim/test_screen_harness",
             "nvim/test_start_up",

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from acp_nvim.contract import events as happenings
+from acp_nvim.contract import events as contract_events
 from acp_nvim.contract.editor import (
     BufferText,
     BufferWrite,
@@ -25,7 +25,7 @@ from acp_nvim.workspace.disk import stamp_of
 from tests.support import contract
 from tests.support.waiting import LIMIT
 
-T = TypeVar("T", bound=happenings.Event)
+T = TypeVar("T", bound=contract_events.Event)
 
 
 def stamp(path: str) -> str | None:
@@ -81,7 +81,7 @@ class FakeBuffer:
 class FakeEditor:
     """Implements `acp_nvim.contract.editor.Editor`."""
 
-    events: list[happenings.Event] = field(default_factory=list)
+    events: list[contract_events.Event] = field(default_factory=list)
     buffers: dict[str, FakeBuffer] = field(default_factory=dict)
     on_write: Callable[[FakeBuffer], None] | None = None
     """Called before each write looks at the buffer: the user may type just then."""
@@ -113,15 +113,15 @@ class FakeEditor:
         """At once."""
         return 0.0
 
-    def publish(self, event: happenings.Event) -> None:
+    def publish(self, event: contract_events.Event) -> None:
         if contract.is_checked:
             contract.check(event)
         self._check_announced(event)
         self.events.append(event)
 
-    def _check_announced(self, event: happenings.Event) -> None:
+    def _check_announced(self, event: contract_events.Event) -> None:
         """An editor has no place for an event of a child session that its parent has not announced."""
-        if isinstance(event, happenings.Subagent):
+        if isinstance(event, contract_events.Subagent):
             self.children.add(event.subagent.session)
         session = getattr(event, "session", None)
         assert session is None or session <= FIRST_CHILD_KEY or session in self.children, event
@@ -239,11 +239,11 @@ class FakeEditor:
 
     def text(self, kind: str) -> str:
         """All text of that kind of message."""
-        return "".join(event.text for event in self.all(happenings.Append) if event.kind == kind)
+        return "".join(event.text for event in self.all(contract_events.Append) if event.kind == kind)
 
-    def status(self) -> happenings.StatusView:
+    def status(self) -> contract_events.StatusView:
         """The last status."""
-        return self.all(happenings.Status)[-1].status
+        return self.all(contract_events.Status)[-1].status
 
     async def until(self, what: str, condition: Callable[[], object]) -> None:
         """Wait until the condition holds; fails with the events so far when it does not within the limit.

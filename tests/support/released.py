@@ -26,7 +26,7 @@ PARSER: Final = (
     "core/permissions/test_shell_line.py::test_what_else_is_in_a_line_is_named",
     "core/permissions/test_shell_line.py::test_where_the_readers_differ_nothing_is_clear",
     "core/permissions/test_shells_agree.py",
-    "core/permissions/test_stored.py::test_the_configuration_is_asked_first",
+    "core/permissions/test_store.py::test_the_configuration_is_asked_first",
     "core/session/test_command_permissions.py::test_a_line_may_be_run_as_the_words_that_it_has_in_every_shell",
     "core/session/test_guarded_writes.py::test_the_attack_with_fsmonitor_asks",
     "core/session/test_hundred_permissions.py::test_answered_withdrawn_by_rule_and_cancelled",

@@ -21,11 +21,11 @@ REASONS: Final[dict[str, tuple[str, ...]]] = {
     "runs builds in the background of the whole plugin": ("nvim/test_build.py",),
     "films the demo on a screen, which pauses for real seconds": ("tools/test_picture.py",),
     # several programs that race on purpose
-    "plays random sequences of agents, users, git and kills": ("whose/",),
+    "plays random sequences of agents, users, git and kills": ("attribution/",),
     "plays random sequences of a user who types while agents and other programs write": ("workspace/",),
     "lets agents talk at once": ("nvim/test_fair_shares.py", "nvim/test_many_sessions.py"),
     "lets several programs do the same at once": (
-        "core/permissions/test_stored.py::test_two_hosts_at_once_lose_nothing",
+        "core/permissions/test_store.py::test_two_hosts_at_once_lose_nothing",
         "core/process/test_group.py::test_one_that_is_just_starting_a_program_is_found",
         "core/session/test_terminals.py::test_a_hundred_run_at_once_and_each_has_its_own_output_and_end",
         "core/test_file_time.py::test_a_file_that_is_being_emptied_has_no_earlier_time",
@@ -42,7 +42,7 @@ REASONS: Final[dict[str, tuple[str, ...]]] = {
         "nvim/test_endings.py",
         "nvim/test_escaping.py",
         "nvim/test_killed.py",
-        "nvim/test_whose_change.py",
+        "nvim/test_attribution.py",
     ),
     "kills the host": (
         "nvim/test_at_address.py::test_the_agent_sees_the_end_of_the_editor",

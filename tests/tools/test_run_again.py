@@ -15,7 +15,7 @@ from tests.support.places import ROOT
 from tests.support.races import MOST, Race
 
 HEADER = "# Races\n\n| test | what was seen | since |\n|---|---|---|\n"
-FILE = "tests/whose/test_it.py"
+FILE = "tests/attribution/test_it.py"
 GREEN = "def test_green(): pass\n"
 CHANCE = """
 import os, pathlib, pytest
@@ -80,65 +80,69 @@ def gate(tmp_path: Path) -> Gate:
 
 
 def test_green_is_green_and_writes_nothing(gate: Gate) -> None:
-    done = gate.run(whose_a=GREEN)
+    done = gate.run(attribution_a=GREEN)
     assert done.returncode == 0, done.stdout
     assert "system:" not in done.stdout
     assert gate.table.read_text() == HEADER
 
 
 def test_red_then_green_passes_says_so_and_is_recorded_once(gate: Gate) -> None:
-    done = gate.run("-n", "1", whose_a=CHANCE, whose_b=IN_A_FIXTURE + GREEN)
+    done = gate.run("-n", "1", attribution_a=CHANCE, attribution_b=IN_A_FIXTURE + GREEN)
     assert done.returncode == 0, done.stdout
     assert {path.read_text() for path in gate.root.glob("tries*")} == {"gw0 alone "}
     table = gate.table.read_text()
     found = {race.test: race for race in races.read(table)}
-    a, b = r"tests/whose/test_a.py::test_chance", "tests/whose/test_b.py::test_late"
+    a, b = r"tests/attribution/test_a.py::test_chance", "tests/attribution/test_b.py::test_late"
     assert set(found) == {f"{a}[a|b]", f"{a}[\\xe9 c::d [1]]", b}
-    assert found[f"{a}[a|b]"].seen.startswith("tests/whose/test_a.py:8: AssertionError: waited in vain for a | pig")
+    assert found[f"{a}[a|b]"].seen.startswith(
+        "tests/attribution/test_a.py:8: AssertionError: waited in vain for a | pig"
+    )
     assert found[b].since in (date.today().isoformat(), found[b].since)
     for test in found:
         assert f"system: FAILED, THEN PASSED BY ITSELF {test}\n    {found[test].seen}" in done.stdout
     assert done.stdout.splitlines()[-1].startswith("system: tests/races.md has a row for each that passed")
     for path in gate.root.glob("tries*"):
         path.unlink()
-    assert gate.run(whose_a=CHANCE).returncode == 0
+    assert gate.run(attribution_a=CHANCE).returncode == 0
     assert gate.table.read_text() == table  # the first failure stays
 
 
 def test_red_twice_fails_and_what_was_chance_beside_it_is_recorded(gate: Gate) -> None:
-    done = gate.run(whose_a=CHANCE, whose_b=RED, whose_c=SKIPPED)
+    done = gate.run(attribution_a=CHANCE, attribution_b=RED, attribution_c=SKIPPED)
     assert done.returncode == 1
     said = [line for line in done.stdout.splitlines() if "FAILED TWICE" in line]
     assert [line.split("::")[1] for line in sorted(said)] == ["test_red", "test_skipped"]
     assert {race.test.split("[")[0] for race in races.read(gate.table.read_text())} == {
-        "tests/whose/test_a.py::test_chance"
+        "tests/attribution/test_a.py::test_chance"
     }
 
 
 @pytest.mark.parametrize(
     ("files", "arguments", "code"),
     [
-        ({"whose_b": NO_MODULE}, "-n 1", pytest.ExitCode.TESTS_FAILED),
-        ({"whose_b": NO_MODULE}, "-n 0", pytest.ExitCode.INTERRUPTED),
-        ({"whose_b": NO_MODULE}, "-n 0 --continue-on-collection-errors", pytest.ExitCode.TESTS_FAILED),
+        ({"attribution_b": NO_MODULE}, "-n 1", pytest.ExitCode.TESTS_FAILED),
+        ({"attribution_b": NO_MODULE}, "-n 0", pytest.ExitCode.INTERRUPTED),
+        ({"attribution_b": NO_MODULE}, "-n 0 --continue-on-collection-errors", pytest.ExitCode.TESTS_FAILED),
         ({}, "-n 0 -k no_such_test", pytest.ExitCode.NO_TESTS_COLLECTED),
         ({}, "--no-such-option", pytest.ExitCode.USAGE_ERROR),
-        ({"whose_b": DIES}, "-n 1", pytest.ExitCode.TESTS_FAILED),
-        ({"whose_b": DIES}, "-n 0", 7),
+        ({"attribution_b": DIES}, "-n 1", pytest.ExitCode.TESTS_FAILED),
+        ({"attribution_b": DIES}, "-n 0", 7),
         ({"core_b": RED}, "-n 0", pytest.ExitCode.TESTS_FAILED),
     ],
     ids=["collection", "collection by itself", "collection is passed over", "no tests", "usage", "a worker dies",
          "pytest dies", "the other gate"],
 )  # fmt: skip
 def test_nothing_else_is_tried_again(gate: Gate, files: dict[str, str], arguments: str, code: int) -> None:
-    done = gate.run(*arguments.split(), whose_a=CHANCE, **files)
+    done = gate.run(*arguments.split(), attribution_a=CHANCE, **files)
     assert done.returncode == code
     assert "system:" not in done.stdout
     assert gate.table.read_text() == HEADER
 
 
 def test_a_crash_of_the_second_try_fails(gate: Gate) -> None:
-    done = gate.run(whose_a=CHANCE, whose_b=SKIPPED.replace('pytest.skip("no more")', '__import__("os")._exit(0)'))
+    done = gate.run(
+        attribution_a=CHANCE, attribution_b=SKIPPED.replace('pytest.skip("no more")', '__import__("os")._exit(0)')
+    )
     assert done.returncode == 1
     assert "BrokenProcessPool" in done.stderr
     assert gate.table.read_text() == HEADER
@@ -177,7 +181,7 @@ def test_there_may_be_few_races_and_none_that_is_old_or_gone(tmp_path: Path) -> 
     assert found(tmp_path, good._replace(since="lately")) == ["'lately' is no day"]
     (tmp_path / races.RACES).write_text(f"{HEADER}{good.row()}\n| {good.test} | seen | {good.since} |\n")
     assert "a row has not three cells" in next(races.problems(tmp_path))
-    for test in ("tests/whose/test_it.py::test_other", "tests/whose/test_other.py::test_it"):
+    for test in ("tests/attribution/test_it.py::test_other", "tests/attribution/test_other.py::test_it"):
         assert found(tmp_path, good._replace(test=test)) == [f"{test}: there is no such test"]
     [problem] = found(tmp_path, good._replace(test="tests/core/test_it.py::test_it"))
     assert "not of the system gate" in problem

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from tests.agents.obedient_client import RefusedError
-from tests.support.company import Broken
+from tests.support.sequence_runner import Broken
 from tests.workspace.merging import merged
 from tests.workspace.stage import Buffer, Stage, on_disk
 from tests.workspace.texts import (

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.obedient_client import ObedientAgent, RefusedError
-from tests.support.company import Broken
 from tests.support.editor import HeadlessEditor
+from tests.support.sequence_runner import Broken
 
 MINE = [f"my line {number}" for number in range(1, 13)]
 LAST = ["agent's line"]

@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 
 from tests.agents.obedient_agent import write_bytes
-from tests.support.company import Broken
+from tests.support.sequence_runner import Broken
 from tests.workspace.merging import merged
 from tests.workspace.stage import Buffer, Stage, on_disk
 from tests.workspace.texts import BOM, edited, encode, encoding_of, tokens

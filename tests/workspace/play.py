@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from tests.support.company import Broken, Company, Play, playing, without_steps
+from tests.support.sequence_runner import Broken, Play, SequenceRunner, playing, without_steps
 from tests.workspace.agent_files import AgentFiles
 from tests.workspace.others import Others
 from tests.workspace.sequence import Sequence, Step, make
@@ -94,6 +94,6 @@ def _shorter(sequence: Sequence) -> Iterator[Sequence]:
             yield replace(sequence, kinds=tuple(kinds))
 
 
-def company(directory: Path, write: str = "save") -> AbstractContextManager[Company[Sequence]]:
+def sequence_runner(directory: Path, write: str = "save") -> AbstractContextManager[SequenceRunner[Sequence]]:
     """Players that are gone at the end."""
     return playing(Play(lambda: Stage(directory, write), make, Player, _shorter, TRIES))

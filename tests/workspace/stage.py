@@ -12,8 +12,8 @@ from typing import Any
 
 from tests.agents.obedient_client import ObedientAgent
 from tests.support.below import below
-from tests.support.company import Broken
 from tests.support.editor import HeadlessEditor
+from tests.support.sequence_runner import Broken
 from tests.workspace.texts import decode, encoding_of, tokens
 
 STAGE_LUA = Path(__file__).with_name("stage.lua")

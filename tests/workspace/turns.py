@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.agents.obedient_client import ObedientAgent, RefusedError
-from tests.support.company import Broken
 from tests.support.editor import HeadlessEditor
 from tests.support.processes import kill
+from tests.support.sequence_runner import Broken
 from tests.workspace.stage import STAGE_LUA
 
 KEYS = "lLoOaAynqe "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from tests.support.company import Broken
+from tests.support.sequence_runner import Broken
 from tests.workspace.stage import Buffer, Stage, on_disk
 from tests.workspace.texts import tokens
 from tests.workspace.watched import Watched, check_undo_tree, demand, same

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.support.company import Broken
+from tests.support.sequence_runner import Broken
 from tests.workspace.stage import Buffer, Stage, on_disk
 from tests.workspace.texts import Kind, tokens
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from tests.bench.chat import texts
 from tests.bench.chat.memory import resident
 from tests.bench.chat.stage import COLUMNS, ROWS, WIDTH, at_once, make_agent, paced, resting
-from tests.support.beside import OPEN, PROMPT, STATE
 from tests.support.editor import Editor
 from tests.support.ping import Ping
 from tests.support.screen import ScreenEditor
+from tests.support.two_sessions import OPEN, PROMPT, STATE
 
 CHUNKS = 20
 EVERY = 0.01

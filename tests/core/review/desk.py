@@ -29,8 +29,8 @@ from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.refusals import NoSuchFileError
 from acp_nvim.workspace.roots import WatchedRoots
 from acp_nvim.workspace.write_text_file import write_text_file
+from tests.support.agent_edits import Tree, look
 from tests.support.fake_editor import FakeEditor, stamp
-from tests.support.five_ways import Tree, look
 from tests.support.waiting import LIMIT, wait_until
 
 

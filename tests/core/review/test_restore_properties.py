@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from acp_nvim.contract import review_events
 from tests.core.review.desk import Desk, play
+from tests.support.agent_edits import Tree, git
 from tests.support.examples import examples
-from tests.support.five_ways import Tree, git
 
 NAMES = ["a", "b", "d/a", "d/e/b", "x"]
 KINDS = ["text", "text", "text", "bytes", "delete", "rename", "mode", "fs"]

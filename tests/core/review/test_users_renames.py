@@ -10,7 +10,7 @@ import pytest
 
 from acp_nvim.contract.review_events import Judged
 from tests.core.review.desk import Desk, running_desk
-from tests.support.five_ways import git
+from tests.support.agent_edits import git
 
 pytestmark = pytest.mark.anyio
 

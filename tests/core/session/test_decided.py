@@ -22,9 +22,9 @@ from acp_nvim.transcript.presenter import Presenter
 from tests.core.session.host import Host
 from tests.core.session.test_renamed_directories import AGENT, lay_out
 from tests.core.session.test_review_kept import undo
+from tests.support.agent_edits import git
 from tests.support.examples import examples
 from tests.support.fake_editor import FakeEditor
-from tests.support.five_ways import git
 
 pytestmark = pytest.mark.anyio
 

@@ -17,8 +17,8 @@ from tests.core.session.host import Host
 from tests.core.session.test_review import reviews
 from tests.core.session.test_review_kept import checkpoints, restore
 from tests.core.session.test_review_trouble import check_log
+from tests.support.agent_edits import git
 from tests.support.cases import case
-from tests.support.five_ways import git
 
 pytestmark = pytest.mark.anyio
 

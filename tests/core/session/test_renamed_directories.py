@@ -18,8 +18,8 @@ from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
 from tests.core.session.host import Host
 from tests.core.session.test_review import reviews
+from tests.support.agent_edits import git, look
 from tests.support.cases import case
-from tests.support.five_ways import git, look
 
 pytestmark = pytest.mark.anyio
 

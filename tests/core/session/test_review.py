@@ -11,7 +11,7 @@ import pytest
 
 from acp_nvim.contract import events, review_events
 from tests.core.session.host import Host
-from tests.support.five_ways import AGENT, NAMING, WAYS, WORKS, Tree, Work, git, lay_out, look
+from tests.support.agent_edits import AGENT, NAMING, WAYS, WORKS, Tree, Work, git, lay_out, look
 
 pytestmark = pytest.mark.anyio
 

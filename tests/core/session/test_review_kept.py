@@ -23,7 +23,7 @@ from acp_nvim.snapshots.objects import LooseObjects
 from tests.core.session.host import Host, running_host
 from tests.core.session.test_review import do, hunks, place, reviews, shown
 from tests.core.session.test_review_trouble import check_log
-from tests.support.five_ways import AGENT, OLD, WORKS, Tree, Work, look
+from tests.support.agent_edits import AGENT, OLD, WORKS, Tree, Work, look
 
 pytestmark = pytest.mark.anyio
 

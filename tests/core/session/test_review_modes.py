@@ -13,9 +13,9 @@ from acp_nvim.process import umask
 from tests.core.session.host import Host, running_host
 from tests.core.session.test_review import do, git, reviews, shown
 from tests.core.session.test_review_kept import checkpoints, errors, load, next_host, reject_all, restore, undo
+from tests.support.agent_edits import Work
 from tests.support.cases import case
 from tests.support.everything import Everything, everything
-from tests.support.five_ways import Work
 
 pytestmark = pytest.mark.anyio
 

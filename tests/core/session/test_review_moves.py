@@ -12,8 +12,8 @@ from acp_nvim.review.workspace import Workspace
 from tests.core.session.host import Host
 from tests.core.session.test_review import do, judge, line, reviews, undo
 from tests.core.session.test_review_kept import checkpoints, restore
+from tests.support.agent_edits import AGENT, Work, git
 from tests.support.everything import everything
-from tests.support.five_ways import AGENT, Work, git
 
 pytestmark = pytest.mark.anyio
 

@@ -33,7 +33,7 @@ from tests.core.session.test_review import (
     shown,
     together,
 )
-from tests.support.five_ways import AGENT, NAMING, WAYS, WORKS, Work, look
+from tests.support.agent_edits import AGENT, NAMING, WAYS, WORKS, Work, look
 from tests.support.waiting import LIMIT
 
 pytestmark = pytest.mark.anyio

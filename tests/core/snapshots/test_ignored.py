@@ -19,7 +19,7 @@ from acp_nvim.snapshots.objects import DIRECTORY, parse_tree
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import Snapshot
 from tests.core.review.test_git_contents import nothing_kept
-from tests.core.snapshots.test_untouched import everything
+from tests.core.snapshots.test_users_repository import everything
 from tests.core.snapshots.workspaces import git, repository, shadow_of, told, write
 from tests.support.waiting import wait_until
 

@@ -16,7 +16,7 @@ from acp_nvim.snapshots.index import Index
 from acp_nvim.snapshots.shadow import Shadow
 from acp_nvim.snapshots.snapshot import GitFailedError, Snapshot
 from acp_nvim.snapshots.users_index import UsersIndex
-from tests.core.snapshots.test_untouched import everything
+from tests.core.snapshots.test_users_repository import everything
 from tests.core.snapshots.workspaces import KIND, git, look, repository, shadow_of, told, write
 
 pytestmark = pytest.mark.anyio

@@ -84,4 +84,4 @@ def test_of_a_permission_the_rest_is_shown_and_can_only_be_rejected() -> None:
     call = {"toolCallId": "t", "locations": [{"path": "/a"}] * (LOCATIONS + 2)}
     params = {"sessionId": "s", "toolCall": call, "options": []}
     _, asked = DialectV1().asked("session/request_permission", raw(params))
-    assert asked.patch.locations_left == 2  # type: ignore[union-attr]  # see `session/test_left_out.py` for the rest
+    assert asked.patch.locations_left == 2  # type: ignore[union-attr]  # `session/test_incomplete_requests.py` has the rest

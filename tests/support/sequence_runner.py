@@ -54,7 +54,7 @@ class Play(Generic[Sequence]):
     told: Callable[[Any], str] | None = None
 
 
-class Company(Generic[Sequence]):
+class SequenceRunner(Generic[Sequence]):
     """Plays sequences one after the other; a new stage when the old one was damaged."""
 
     def __init__(self, play: Play[Sequence]) -> None:
@@ -131,9 +131,9 @@ def without_steps(steps: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
 
 
 @contextlib.contextmanager
-def playing(play: Play[Sequence]) -> Iterator[Company[Sequence]]:
+def playing(play: Play[Sequence]) -> Iterator[SequenceRunner[Sequence]]:
     """Players that are gone at the end."""
-    found = Company(play)
+    found = SequenceRunner(play)
     try:
         yield found
     finally:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.nvim.whose import Project, texts
+from tests.nvim.attribution import Project, texts
+from tests.support.agent_edits import git
 from tests.support.editor import HeadlessEditor
-from tests.support.five_ways import git
 
 TREE = {"mine.txt": b"mine\n", "a.txt": b"a\n", "b.txt": b"b\n"}
 

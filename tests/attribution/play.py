@@ -10,11 +10,11 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-from tests.support.company import Broken, Company, Play, playing, without_steps
-from tests.whose.acts import Acts
-from tests.whose.files import Files, Tree, tokens
-from tests.whose.sequence import NAMES, Sequence, Step, make
-from tests.whose.stage import LIMIT, REJECTED, RESTORED, Stage
+from tests.attribution.acts import Acts
+from tests.attribution.files import Files, Tree, tokens
+from tests.attribution.sequence import NAMES, Sequence, Step, make
+from tests.attribution.stage import LIMIT, REJECTED, RESTORED, Stage
+from tests.support.sequence_runner import Broken, Play, SequenceRunner, playing, without_steps
 
 TRIES = 40
 """Sequences that are played to find a short one that fails."""
@@ -146,7 +146,7 @@ def _shorter(sequence: Sequence) -> Iterator[Sequence]:
         yield replace(sequence, steps=steps)
 
 
-def company(directory: Path) -> AbstractContextManager[Company[Sequence]]:
+def sequence_runner(directory: Path) -> AbstractContextManager[SequenceRunner[Sequence]]:
     """Players that are gone at the end."""
     numbers = count()
     return playing(

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.whose.trees.sequence import Sequence
+from tests.attribution.trees.sequence import Sequence
 
 USER = {"GIT_AUTHOR_NAME": "User", "GIT_AUTHOR_EMAIL": "user@example.org", "GIT_CONFIG_NOSYSTEM": "1"}
 USER |= {"GIT_COMMITTER_NAME": "User", "GIT_COMMITTER_EMAIL": "user@example.org", "GIT_OPTIONAL_LOCKS": "0"}

@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.whose.trees.grow import Place
+from tests.attribution.trees.grow import Place
 
 Q = shlex.quote
 OLD = "touch -d 2020-02-02"

@@ -19,14 +19,14 @@ from anyio.from_thread import start_blocking_portal
 from acp_nvim.contract import events, review_events
 from acp_nvim.snapshots.birth import is_older
 from acp_nvim.snapshots.directories import CLOCK_NS
+from tests.attribution.acts import AFTER_NS
+from tests.attribution.stage import now, wait_past
+from tests.attribution.trees.deeds import Deeds
+from tests.attribution.trees.grow import Entry, Place, Tree, grow, look, look_at_git
+from tests.attribution.trees.sequence import USERS, Sequence, Step, make
 from tests.core.session.host import Host, running_host
-from tests.support.company import Broken, Company, Play, playing, without_steps
+from tests.support.sequence_runner import Broken, Play, SequenceRunner, playing, without_steps
 from tests.support.waiting import wait_until
-from tests.whose.acts import AFTER_NS
-from tests.whose.stage import now, wait_past
-from tests.whose.trees.deeds import Deeds
-from tests.whose.trees.grow import Entry, Place, Tree, grow, look, look_at_git
-from tests.whose.trees.sequence import USERS, Sequence, Step, make
 
 TRIES = 40
 """Sequences that are played to find a short one that fails."""
@@ -395,7 +395,7 @@ def _shorter(sequence: Sequence) -> Iterator[Sequence]:
             yield replace(sequence, **plain)
 
 
-def company(directory: Path) -> AbstractContextManager[Company[Sequence]]:
+def sequence_runner(directory: Path) -> AbstractContextManager[SequenceRunner[Sequence]]:
     """Players that are gone at the end."""
     numbers = count()
     return playing(Play(lambda: Stage(directory / f"stage{next(numbers)}"), make, Player, _shorter, TRIES))

@@ -28,9 +28,9 @@ from tests.core.session.outside_agent import (
     work,
 )
 from tests.core.session.test_review_kept import checkpoints, load, next_host, reject_all, restore, undo
+from tests.support.agent_edits import git, look
 from tests.support.below import below
 from tests.support.cases import case
-from tests.support.five_ways import git, look
 
 pytestmark = pytest.mark.anyio
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.whose.trees.play import company
+from tests.attribution.trees.play import sequence_runner
 
 BATCHES = [range(first, first + 25) for first in range(0, 300, 25)]
 
 
 @pytest.mark.parametrize("seeds", BATCHES, ids=str)
 def test_what_agents_do_in_any_work_tree(tmp_path: Path, seeds: range) -> None:
-    with company(tmp_path) as players:
-        players.play_seeds(seeds)
+    with sequence_runner(tmp_path) as runner:
+        runner.play_seeds(seeds)

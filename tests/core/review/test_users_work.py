@@ -19,7 +19,7 @@ from acp_nvim.file_time import last_change
 from acp_nvim.snapshots.objects import BLOB, object_id
 from acp_nvim.snapshots.places import Places
 from acp_nvim.snapshots.snapshot import GoneError
-from tests.support.five_ways import git, look
+from tests.support.agent_edits import git, look
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.anyio

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.nvim.whose import Project, texts
+from tests.nvim.attribution import Project, texts
 
 TREE = {"a.txt": b"a\n", ".fast-agent/mine.txt": b"mine\n", "u.txt": b"u\n"}
 KEEPS = (

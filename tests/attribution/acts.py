@@ -6,8 +6,8 @@ import base64
 import random
 from collections.abc import Callable
 
-from tests.whose.files import Files, Tree, tokens
-from tests.whose.stage import Stage, now, wait_past
+from tests.attribution.files import Files, Tree, tokens
+from tests.attribution.stage import Stage, now, wait_past
 
 BEFORE_NS, AFTER_NS = 300_000_000, 150_000_000
 """Time between what the user does with programs that nobody watches and a command of the agent: the clock tells them

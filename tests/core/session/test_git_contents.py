@@ -16,7 +16,7 @@ from acp_nvim.evidence.git_contents import GitContents
 from acp_nvim.review.scanner import Scanner
 from tests.core.session.host import Host
 from tests.core.session.test_review import reviews
-from tests.support.five_ways import git, look
+from tests.support.agent_edits import git, look
 
 pytestmark = pytest.mark.anyio
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from tests.agents.obedient_client import ObedientAgent
+from tests.attribution.files import Tree
 from tests.support.below import below
-from tests.support.company import Broken
 from tests.support.editor import HeadlessEditor
 from tests.support.processes import kill, look_at, running, wait_gone
+from tests.support.sequence_runner import Broken
 from tests.support.waiting import wait_until
-from tests.whose.files import Tree
 
 STAGE_LUA = Path(__file__).with_name("stage.lua").read_text(encoding="utf-8")
 TROUBLE = re.compile(r"\bW1[0-9]\b|\bE\d+:|[Tt]raceback|Error executing|Press ENTER")
