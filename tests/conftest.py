@@ -40,7 +40,7 @@ def pytest_configure() -> None:
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Workers find all Lua compiled."""
+    """Compile all Lua before the workers start."""
     if "PYTEST_XDIST_WORKER" not in os.environ and not session.config.option.collectonly:
         compile_lua()
 

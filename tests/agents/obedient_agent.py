@@ -51,7 +51,7 @@ class Obedience:
         self._end: SimpleQueue[str] = SimpleQueue()
 
     def script(self) -> Json:
-        """What the scripted agent calls."""
+        """The functions that the scripted agent calls."""
         return {"start": self.start, "opened": self.opened, "turn": self.turn}
 
     def start(self, agent: Agent) -> None:
@@ -167,7 +167,7 @@ class Obedience:
 
 
 def write_bytes(path: str, data: bytes, mtime_ns: int | None = None, in_place: bool = False) -> None:
-    """As other programs do it: into the file, or a new file in its place, with that time of modification."""
+    """Write a file as other programs do, in place or with a new file; `mtime_ns` is its time of modification."""
     name = path if in_place else f"{path}.new"
     with open(name, "wb") as file:
         file.write(data)

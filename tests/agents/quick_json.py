@@ -26,7 +26,7 @@ _encode = make_encoder(None, _refuse, encode_basestring_ascii, None, ": ", ", ",
 
 
 def loads(data: bytes) -> Any:
-    """As `json.loads`."""
+    """Like `json.loads`."""
     text = data.decode().strip(" \t\n\r")
     try:
         value, end = _scan(text, 0)
@@ -40,5 +40,5 @@ def loads(data: bytes) -> Any:
 
 
 def dumps(value: Any) -> str:
-    """As `json.dumps`."""
+    """Like `json.dumps`."""
     return "".join(_encode(value, 0))

@@ -25,7 +25,7 @@ def share_guard(guard: Guard) -> None:
 
 
 def release_guard(guard: Guard) -> None:
-    """At the end of a host. If something is watched even now, the guard has to end it."""
+    """Close the guard of a host that has ended: it then ends what it still watches."""
     if repr(guard) != "<Guard of nothing>":
         close_guard(guard)
 

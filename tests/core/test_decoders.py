@@ -58,7 +58,7 @@ def test_threads_decode_the_same_types_for_the_first_time() -> None:
 
 
 def calls_in_functions(tree: ast.Module) -> list[tuple[int, str]]:
-    """Each call inside of a function that passes a type to msgspec."""
+    """Return the calls inside of functions that pass a type to msgspec."""
     found = []
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
@@ -87,7 +87,7 @@ def test_such_a_call_is_found() -> None:
 
 
 def test_the_annotations_of_types_that_each_start_decodes_need_not_be_compiled() -> None:
-    """As strings they took 80 million instructions of the start of a session."""
+    """Annotations that are strings took 80 million instructions of the start of a session."""
     structs = [
         one
         for module in (fields, schema_common, schema_v1, schema_v2, definition, settings)

@@ -61,7 +61,7 @@ def test_all_threads_share_one_heap() -> None:
 
 
 class Knot:
-    """Only the garbage collector finds that nothing refers to it."""
+    """An object that refers to itself, which only the garbage collector frees."""
 
     def __init__(self) -> None:
         self.itself = self

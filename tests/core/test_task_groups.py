@@ -20,7 +20,7 @@ PASSED_TO = {"Tasks", "App"}
 
 
 def complaints(root: Path) -> list[str]:
-    """Every task that is started past the rule."""
+    """Return every task that is started in another way."""
     return [
         f"{path.relative_to(root)}:{line}: {words}"
         for path, tree in trees(root, "create_task_group", "start_soon", *ASYNCIO)

@@ -82,7 +82,7 @@ class Work:
         )
 
     def prompt(self, way: str, cwd: Path, asks: bool = False) -> str:
-        """What the agent is told."""
+        """Return the prompt that tells the agent what to do."""
         names = sorted(self.before.keys() ^ self.after.keys()) + [
             name for name in self.before if name in self.after and self.before[name] != self.after[name]
         ]
@@ -108,7 +108,7 @@ class Work:
 
 
 def lay_out(directory: Path, tree: Tree) -> None:
-    """Make these files."""
+    """Write these files."""
     for name, data in tree.items():
         path = directory / name.rstrip("*")
         path.parent.mkdir(parents=True, exist_ok=True)

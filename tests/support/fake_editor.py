@@ -29,7 +29,7 @@ T = TypeVar("T", bound=contract_events.Event)
 
 
 def stamp(path: str) -> str | None:
-    """Of the file as it is now."""
+    """Return the stamp of the file as it is now."""
     return stamp_of(os.stat(path)) if os.path.exists(path) else None
 
 
@@ -39,7 +39,7 @@ def fixed(text: str) -> str:
 
 
 def applied(text: str, change: TextChange) -> str:
-    """The text after the change."""
+    """Return the text after the change."""
     if isinstance(change, WholeText):
         return change.text
     end = "\n" if text.endswith("\n") else ""
@@ -65,11 +65,11 @@ class FakeBuffer:
 
     @property
     def state(self) -> str:
-        """As `BufferText` has it."""
+        """The state of the buffer, as `BufferText` names it."""
         return f"state {self.tick}"
 
     def type(self, text: str) -> None:
-        """The user makes it this."""
+        """Change the text, like a user who types."""
         self.text, self.tick, self.modified = text, self.tick + 1, True
 
     def is_at(self, stamp: str | None, text: str) -> None:
@@ -86,7 +86,7 @@ class FakeEditor:
     on_write: Callable[[FakeBuffer], None] | None = None
     """Called before each write looks at the buffer: the user may type just then."""
     on_follow: Callable[[FakeBuffer], None] | None = None
-    """The same, before a buffer follows its file."""
+    """Called before a buffer follows its file."""
     obstacles: dict[str, str] = field(default_factory=dict)
     sent: list[str] = field(default_factory=list)
     """The texts that had to be sent to the core."""
@@ -94,7 +94,7 @@ class FakeEditor:
     """Those that the core has sent."""
     refuses_names: bool = False
     disk_is_full: bool = False
-    """Files are half written then."""
+    """Whether the disk is full: files are half written then."""
     fault: Exception | None = None
     """What following the disk ends with, if it does not work."""
     tool_calls: list[tuple[int, str, dict[str, Any]]] = field(default_factory=list)
@@ -107,10 +107,10 @@ class FakeEditor:
     """The child sessions that it was told of."""
 
     async def told(self, session: int) -> None:
-        """It knows everything at once."""
+        """Return without waiting: all events are delivered."""
 
     def next_batch(self) -> float:
-        """At once."""
+        """Return 0: there is nothing to wait for."""
         return 0.0
 
     def publish(self, event: contract_events.Event) -> None:

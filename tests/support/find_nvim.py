@@ -12,7 +12,7 @@ from pathlib import Path
 NEEDED = (0, 11)
 ROOT = Path(__file__).resolve().parents[2]
 BROUGHT = ROOT / ".cache/other_nvim/root/usr/bin/nvim"
-"""Where `tests/tools/setup_other_nvim.sh` puts another version."""
+"""The other version of Neovim, from `tests/tools/setup_other_nvim.sh`."""
 
 
 class NeovimMissing(Exception):

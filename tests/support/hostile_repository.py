@@ -25,7 +25,7 @@ SETTINGS = (
 
 
 class HostileRepository:
-    """At `root`: committed files with all kinds of attributes, touched or changed since, and a submodule."""
+    """A repository at `root`: committed files with many attributes, touched or changed since, and a submodule."""
 
     def __init__(self, root: Path, proof: Path) -> None:
         self.root = root

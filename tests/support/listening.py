@@ -50,12 +50,12 @@ class Listener:
         return f"{self._scheme}://{place}/acp" if self._scheme else place
 
     def kill(self) -> None:
-        """As the system does when it is out of memory; its agents see the end of their input."""
+        """Kill the server; its agents see the end of their input."""
         self.process.kill()
         self.process.wait(LIMIT)
 
     def close(self) -> None:
-        """With all of its agents."""
+        """End the server with all its agents."""
         self.process.terminate()
         self.process.wait(LIMIT)
         assert self.process.stdout is not None
@@ -105,7 +105,7 @@ async def _serve(options: argparse.Namespace) -> None:
         for agent in agents:
             agent.kill()
             agent.wait()
-        os._exit(0)  # threads may still read
+        os._exit(0)  # without waiting for threads that read
 
     if options.websocket:
         server: Any = await _websocket_server(options, context, agents)

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def parameters(entry: dict[str, Any]) -> StdioServerParameters:
-    """How to start the server of an entry of `mcpServers`."""
+    """Return how to start the server of an entry of `mcpServers`."""
     env = {one["name"]: one["value"] for one in entry["env"]}
     return StdioServerParameters(command=entry["command"], args=entry["args"], env=env)
 

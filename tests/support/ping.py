@@ -86,7 +86,7 @@ class Pinger:
         self.waits: list[tuple[float, float]] = []
 
     def ask(self, number: int, due: float) -> None:
-        """Sends one question."""
+        """Send one question."""
         self._due[number] = due
         self._socket.sendall(msgpack.packb([0, number, "nvim_eval", ["1"]]))
 

@@ -50,7 +50,7 @@ def look_at(pid: int) -> Process | None:
 
 
 def processes() -> list[Process]:
-    """All live processes."""
+    """Return all live processes."""
     pids = [int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit()]
     return [process for pid in pids if (process := look_at(pid))]
 
@@ -80,7 +80,7 @@ def running(words: str, mark: str) -> list[Process]:
 
 
 def open_files(directory: Path) -> list[str]:
-    """Those below the directory that this process holds open."""
+    """Return the files below the directory that this process holds open."""
     found = []
     for descriptor in Path("/proc/self/fd").iterdir():
         with contextlib.suppress(OSError):  # closed meanwhile
@@ -94,7 +94,7 @@ def wait_gone(find: Callable[[], list[Process]], limit: float = LIMIT, what: str
 
 
 def kill(found: list[Process]) -> None:
-    """Ends these processes at once."""
+    """Kill these processes."""
     for process in found:
         try:
             os.kill(process.pid, signal.SIGKILL)

@@ -34,7 +34,7 @@ class LookedFor:
     rest: bytes = b""
 
     def look(self, data: bytes) -> None:
-        """More was written."""
+        """Search the new output for the pattern."""
         if self.at is None:
             self.rest += data
             if re.search(self.pattern, self.rest):
@@ -97,7 +97,7 @@ class PseudoTerminal:
             return self._looked_for
 
     def write(self, data: bytes) -> None:
-        """Types."""
+        """Write to the terminal, like a user who types."""
         while data and self._open:
             data = data[os.write(self._master, data) :]
 
@@ -118,7 +118,7 @@ class PseudoTerminal:
             return ["".join(line[column].data for column in range(screen.columns)).rstrip() for line in lines]
 
     def text(self) -> str:
-        """The whole screen as text."""
+        """Return the whole screen as text."""
         return "\n".join(self.rows())
 
     def cursor(self) -> tuple[int, int]:

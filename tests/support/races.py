@@ -24,14 +24,14 @@ class Race(NamedTuple):
     """One row of the table."""
 
     test: str
-    """Its node id."""
+    """The node id of the test."""
     seen: str
     """The failure, on one line."""
     since: str
     """The day of the first failure, as in 2026-01-31."""
 
     def row(self) -> str:
-        """The line of the table."""
+        """Return the line of the table."""
         cells = (f"`{self.test}`", " ".join(self.seen.split())[:SEEN], self.since)
         return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 

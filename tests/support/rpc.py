@@ -37,7 +37,7 @@ class Rpc:
         self._last = 0
 
     def request(self, method: str, *args: Any, limit: float = LIMIT) -> Any:
-        """The answer to one request."""
+        """Send a request and return its answer."""
         self._last += 1
         packed = msgpack.packb([REQUEST, self._last, method, args], unicode_errors="surrogateescape")
         self._socket.sendall(packed)
@@ -70,7 +70,7 @@ class Rpc:
             self._unpacker.feed(data)
 
     def close(self) -> None:
-        """Ends the connection."""
+        """Close the connection."""
         self._socket.close()
 
 

@@ -33,7 +33,7 @@ class Player(Protocol):
     done: list[str]
 
     def play(self) -> None:
-        """Raises `Broken`."""
+        """Play the sequence; raise `Broken` if a rule does not hold."""
 
 
 Sequence = TypeVar("Sequence")

@@ -75,7 +75,7 @@ REASONS: Final[dict[str, tuple[str, ...]]] = {
         "core/workspace/test_disk_killed.py",
     ),
     "kills a server": ("core/transports/test_tcp.py::test_a_server_that_is_killed_ends_the_connection",),
-    # what the kernel says
+    # processes, memory and clocks of the machine
     "looks for processes that are left": (
         "agents/test_demo_end.py",
         "agents/test_scripted_process.py",

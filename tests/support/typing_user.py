@@ -194,7 +194,7 @@ def typed(editor: Editor, chunks: Iterable[Keys], meanwhile: Callable[[], None])
 
 
 def differences(one: Any, other: Any, where: str = "") -> list[str]:
-    """In words, for a failure."""
+    """Describe the differences of two values."""
     if isinstance(one, dict) and isinstance(other, dict):
         names = sorted(one.keys() | other.keys())
         return [words for name in names for words in differences(one.get(name), other.get(name), f"{where}.{name}")]

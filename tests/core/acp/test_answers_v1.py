@@ -20,12 +20,12 @@ PLACE = Place("/p")
 
 
 def raw(wire: Any) -> msgspec.Raw:
-    """As it comes over the wire."""
+    """Encode a value as JSON."""
     return msgspec.Raw(json.dumps(wire).encode())
 
 
 def read(call: Call[Any], wire: Any) -> Any:
-    """An answer to the call."""
+    """Decode an answer to the call."""
     return call.read(raw(wire))
 
 

@@ -24,7 +24,7 @@ OPTIONS = [{"optionId": "o", "name": "Yes", "kind": "allow_once"}]
 
 
 def initialized(**said: Any) -> answers.Initialized:
-    """The answer to `initialize`."""
+    """Decode an answer to `initialize` with these members."""
     return V2.initialized(raw({"protocolVersion": 2, "info": INFO, **said}))
 
 
@@ -136,10 +136,10 @@ def test_what_is_sent(call: Call[Any], method: str, wire: dict[str, Any]) -> Non
 
 
 class TestPermission:
-    """What a permission is about."""
+    """The subject of a permission request."""
 
     def asked(self, **said: Any) -> answers.PermissionAsked:
-        """A request."""
+        """Decode a permission request with these members."""
         return V2.asked(
             "session/request_permission", raw({"sessionId": "s", "title": "T", "options": OPTIONS, **said})
         )[1]

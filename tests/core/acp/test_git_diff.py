@@ -73,7 +73,7 @@ class Git:
 
 @pytest.fixture(scope="module")
 def git(tmp_path_factory: pytest.TempPathFactory) -> Git:
-    """The repository for all tests."""
+    """One repository for all tests."""
     return Git(tmp_path_factory.mktemp("git"))
 
 

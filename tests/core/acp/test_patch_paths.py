@@ -16,7 +16,7 @@ HUNK = "@@ -1,2 +1,2 @@\n a\n-b\n+c\n"
 
 
 def names(text: str) -> list[str] | None:
-    """The paths, each once."""
+    """Return the paths that a patch names, each once."""
     found = patch_paths(text)
     return None if found is None else list(dict.fromkeys(one.path for one in found))
 

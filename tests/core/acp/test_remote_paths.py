@@ -147,7 +147,7 @@ def raw(value: Any) -> msgspec.Raw:
 
 
 def without_meta(told: Any) -> Any:
-    """It is left as the agent said it."""
+    """Remove `_meta`, which is left as the agent sent it."""
     session_id, update = told
     if isinstance(update, ToolCallChanged):
         update = replace(update, patch=replace(update.patch, meta=None))

@@ -63,7 +63,7 @@ def fields(choices: bytes, nullable: bool = True) -> Json:
 
 
 def update(kind: int, call: int, choices: bytes) -> Json:
-    """Of version 2: a patch or, as often, one more item."""
+    """Make an update of version 2: a patch or, as often, one more item."""
     which = {"toolCallId": "cd"[call % 2]}
     if kind % 2:
         item = ITEMS[choices[0] % len(ITEMS)]
@@ -72,7 +72,7 @@ def update(kind: int, call: int, choices: bytes) -> Json:
 
 
 def announced(kind: int, call: int, choices: bytes) -> Json:
-    """Of version 1: a patch or, as often, a new call."""
+    """Make an update of version 1: a patch or, as often, a new call."""
     if not kind % 2:
         return update(kind, call, choices)
     said = fields(choices, nullable=False)
@@ -110,7 +110,7 @@ class Reference:
         self.calls: dict[str, Json] = {}
 
     def take(self, said: Json) -> None:
-        """One update."""
+        """Apply one update."""
         if self._is_another(said):
             self.calls[said["toolCallId"]] = dict(DEFAULTS)
         # If the client has not seen the id before, it creates a new tool call; omitted fields use client defaults.

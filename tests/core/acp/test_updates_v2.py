@@ -35,7 +35,7 @@ def decode(update: Any) -> updates.Update:
 
 
 def b64(data: bytes) -> str:
-    """As bytes go over the wire."""
+    """Encode bytes as base64."""
     return base64.b64encode(data).decode()
 
 
@@ -258,7 +258,7 @@ def test_no_kind_of_the_wire_is_left_out_here() -> None:
 
 
 def content(item: dict[str, Any]) -> Any:
-    """That item of a tool call's content."""
+    """Decode an item of a tool call's content."""
     changed = decode({"sessionUpdate": "tool_call_update", "toolCallId": "c", "content": [item]})
     assert isinstance(changed, updates.ToolCallChanged)
     assert isinstance(changed.patch.content, list)

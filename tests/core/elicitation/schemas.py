@@ -20,7 +20,7 @@ LENGTHS = st.integers(0, 5)
 
 
 def given_some(**members: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Some of these members."""
+    """A strategy for dictionaries with some of these members."""
     return st.fixed_dictionaries({}, optional=members)
 
 
@@ -76,7 +76,7 @@ TYPED = TEXTS | st.booleans() | st.lists(VALUES, max_size=4) | st.none()
 
 
 def form_of(properties: dict[str, Any], required: list[str] | None = None) -> Form:
-    """As an agent sends it."""
+    """Decode a form with these properties from the JSON that an agent sends."""
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required is not None:
         schema["required"] = required

@@ -17,7 +17,7 @@ from tests.support.examples import examples
 
 
 def allows(schema: dict[str, Any], value: Any) -> bool:
-    """What `jsonschema_rs` says."""
+    """Whether `jsonschema_rs` accepts the value."""
     return jsonschema_rs.Draft202012Validator(schema, validate_formats=True).is_valid(value)
 
 
@@ -74,7 +74,7 @@ def test_what_we_send_is_what_jsonschema_accepts(
 
 @given(schema=PROPERTIES, typed=TYPED)
 def test_what_is_right_and_not_empty_is_sent(schema: dict[str, Any], typed: Any) -> None:
-    """Nothing that the user typed is left out without a word."""
+    """What the user typed is sent, or the user is told why not."""
     checked = anyio.run(answers.check, form_of({"x": schema}), {"x": typed})
     if isinstance(typed, str) and typed.strip() and schema["type"] in ("string", "integer", "number"):
         assert checked.problems or "x" in checked.content

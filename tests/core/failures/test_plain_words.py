@@ -212,7 +212,7 @@ PIECES = st.sampled_from([*SAID[:-2], " ", "\n", "(", ")", "`", "at ", "{", "}",
 @given(st.lists(PIECES | st.text(max_size=20), max_size=12))
 def test_whatever_an_agent_says_is_plain_and_short(pieces: list[str]) -> None:
     said = "".join(pieces)
-    assume(not LIKE_A_PATH.search(said))  # it stays
+    assume(not LIKE_A_PATH.search(said))  # a path stays
     shown = plain(said)
     assert terms_of_the_protocol(shown.replace("\n  ", "\n")) == []
     assert len(shown) <= SAID_CHARS + 2

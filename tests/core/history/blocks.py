@@ -38,7 +38,7 @@ class Growing:
         self.recorder.on_event(events.Append(session=1, block=number, kind=kind, text=text))
 
     def replace(self, number: int, text: str) -> None:
-        """Another text of a message."""
+        """Replace the text of a message."""
         kind, _ = self.blocks[number - 1]
         self.blocks[number - 1] = (kind, bytearray(text.encode("utf-8", "surrogatepass")))
         self.recorder.on_event(events.Replace(session=1, block=number, kind=kind, text=text))
@@ -53,14 +53,14 @@ class Growing:
         self.recorder.on_event(event)
 
     def ask(self, title: str) -> None:
-        """A permission request."""
+        """Add a permission request."""
         number = len(self.blocks) + 1
         request = events.RequestView(number, "c", title, "edit", [events.Option("y", "Yes", "allow_once")], [], [])
         self.blocks.append([events.Permission(session=1, block=number, request=request)])
         self.recorder.on_event(self.blocks[-1][0])
 
     def answer(self, number: int) -> None:
-        """It is answered."""
+        """Answer a permission request."""
         done = events.PermissionDone(session=1, block=number, id=number, outcome="selected", option_id="y", name="Yes")
         self.blocks[number - 1] = [self.blocks[number - 1][0], done]
         self.recorder.on_event(done)
@@ -69,7 +69,7 @@ class Growing:
         self.recorder.on_event(events.TurnEnd(session=1, stop_reason="end_turn"))
 
     def expected(self) -> list[Any]:
-        """Each block as a reader gives it, in `plain` form."""
+        """Return each block as a reader gives it, in `plain` form."""
         return [plain(list(self.shown_whole(number))) for number in range(1, len(self.blocks) + 1)]
 
     def shown_whole(self, number: int) -> list[events.Event]:

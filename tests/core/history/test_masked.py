@@ -24,7 +24,7 @@ LEAK = 6
 
 
 def lines(growing: Growing) -> list[bytes]:
-    """What would be written now."""
+    """Return the lines that the recorder would write now."""
     taken = growing.recorder.take(math.inf)
     return [encode(growing.recorder.masked(one, MASKING.masker), MASKING) for one in taken]
 

@@ -32,15 +32,15 @@ class Source:
         self.not_before: list[float] = []
 
     def put(self, data: bytes) -> None:
-        """The peer says it."""
+        """Let the peer send these bytes."""
         self._says.send_nowait(data)
 
     def end(self) -> None:
-        """The peer closes its side."""
+        """Let the peer close its side."""
         self._says.close()
 
     async def receive(self, max_bytes: int, not_before: float = 0.0) -> bytes:
-        """As a pipe does it."""
+        """Wait for bytes, like `ByteStream.receive` of a pipe."""
         self.not_before.append(not_before)
         await anyio.lowlevel.checkpoint()
         data = self._rest or await self._hears.receive()
@@ -48,7 +48,7 @@ class Source:
         return data
 
     def close(self) -> None:
-        """Both ends."""
+        """Close both ends."""
         self._says.close()
         self._hears.close()
 
@@ -63,15 +63,15 @@ class Sink:
         self._open.set()
 
     def hold(self) -> None:
-        """Take nothing until `release`."""
+        """Block `send` until `release`."""
         self._open = anyio.Event()
 
     def release(self) -> None:
-        """Take everything again."""
+        """Let `send` go on."""
         self._open.set()
 
     async def send(self, item: bytes) -> None:
-        """As a pipe does it."""
+        """Keep the bytes, unless the pipe is held or broken."""
         await self._open.wait()
         if self.broken:
             raise anyio.BrokenResourceError
@@ -123,15 +123,15 @@ class RecordingHandler:
         self.bugs.append(error)
 
     def parts(self, lines: list[Line]) -> list[list[Line]]:
-        """All of them."""
+        """Return all lines in one part."""
         return [lines]
 
     def text(self, lines: Sequence[Line]) -> bool:
-        """Take each by itself."""
+        """Leave all lines to be decoded one by one."""
         return False
 
     def split_text(self, line: Line) -> bool:
-        """Take what comes of it."""
+        """Leave halves of characters to the general decoding."""
         return False
 
     def caught_up(self) -> float:
@@ -141,7 +141,7 @@ class RecordingHandler:
 
 
 class Peer:
-    """The other side of `connection`."""
+    """The peer at the other side of `connection`."""
 
     def __init__(self, tap: Tap | None = None, refusals: Mapping[str, Any] | None = None) -> None:
         self.source = Source()
@@ -162,7 +162,7 @@ class Peer:
 
     @property
     def heard(self) -> list[Any]:
-        """All it was told."""
+        """Return all messages that the peer was sent."""
         return [json.loads(line) for line in self.sink.data.splitlines()]
 
 

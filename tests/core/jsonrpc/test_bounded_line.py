@@ -26,7 +26,7 @@ values = st.recursive(
 
 
 def cut(value: Any) -> tuple[Any, bool]:
-    """The same with `ENTRIES` in each list and object, the plain way; whether anything is missing in it."""
+    """Cut lists and objects to `ENTRIES` entries, after decoding; also return whether anything was cut."""
     if isinstance(value, list):
         kept = [cut(one) for one in value[:ENTRIES]]
         return [one for one, _ in kept], len(value) > ENTRIES or any(missing for _, missing in kept)

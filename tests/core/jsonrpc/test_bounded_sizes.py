@@ -31,7 +31,7 @@ def message(before: Any, unit: Any, count: int, text: str, after: Any) -> dict[s
 
 
 def cut(value: dict[str, Any]) -> dict[str, Any]:
-    """The same with `LIST_ENTRIES` in the list."""
+    """Cut the member `list` to `LIST_ENTRIES` entries, after decoding."""
     missing = len(value["list"]) - LIST_ENTRIES
     kept = {**value, "list": value["list"][:LIST_ENTRIES]}
     return {**kept, LEFT_OUT: {"list": missing}} if missing > 0 else kept

@@ -55,7 +55,7 @@ class Calling:
         self.outcome: Any = "waiting"
 
     async def run(self) -> None:
-        """Make it."""
+        """Make the request and keep its outcome."""
         try:
             self.outcome = bytes(await self.peer.connection.request("ours", {}))
         except RpcError as error:

@@ -42,7 +42,7 @@ def plainly(stream: bytes) -> list[bytes | SkippedLine]:
 
 
 def framed(framer: LineFramer, pieces: Iterable[bytes]) -> list[bytes | SkippedLine]:
-    """All that the framer gives."""
+    """Return all lines that the framer makes of the pieces."""
     found: list[bytes | SkippedLine] = []
     for piece in pieces:
         for lines in framer.feed(piece):

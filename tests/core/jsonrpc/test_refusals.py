@@ -57,7 +57,7 @@ CASES: dict[str, tuple[Callable[..., Any], list[bytes]]] = {
 
 
 def answers(peer: Peer) -> list[dict[str, Any]]:
-    """Those to the request; that to the withdrawal is none of them."""
+    """Return the answers to the request, not to the withdrawal."""
     found = [one for said in peer.heard for one in (said if isinstance(said, list) else [said])]
     return [one for one in found if one.get("result", NO) is not None]
 

@@ -38,7 +38,7 @@ def expected(value: Any) -> Any:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Also of the same types."""
+    """Whether two values are equal and of the same types."""
     return json.dumps(one) == json.dumps(other)
 
 

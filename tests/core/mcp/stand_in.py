@@ -24,7 +24,7 @@ from tests.support.waiting import LIMIT
 
 
 async def ignore(what: Any) -> None:
-    """Nobody follows."""
+    """Do nothing: no window follows the agent."""
 
 
 class StandIn:
@@ -50,7 +50,7 @@ class StandIn:
         return answer
 
     async def until_ready(self) -> None:
-        """It always answers."""
+        """Return at once: the editor is always ready."""
 
     async def readable(self, path: str) -> str:
         return self.roots.resolve(os.path.join(self.roots.directories[0], path))

@@ -88,7 +88,7 @@ async def test_the_system_tells_whose_a_client_is() -> None:
     with ours, theirs:
         assert peer_uid(ours) == os.getuid()
     with socket.socket(socket.AF_INET) as stranger:
-        assert peer_uid(stranger) in (-1, 4294967295)  # nobody's
+        assert peer_uid(stranger) in (-1, 4294967295)  # the id of no user
 
 
 async def test_the_token_of_a_session_ends_with_it(tmp_path: Path) -> None:

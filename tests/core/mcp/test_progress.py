@@ -90,7 +90,7 @@ async def test_a_cancelled_call_is_told_of_no_more(tmp_path: Path) -> None:
             await user.ended.wait()
             await wire.send({"jsonrpc": "2.0", "id": 2, "method": "server/discover", "params": {"_meta": META}})
             while (got := await wire.receive()).get("id") != 2:
-                assert got["method"] == "notifications/progress"  # sent before
+                assert got["method"] == "notifications/progress"  # sent before the answer
             await wire.send({"jsonrpc": "2.0", "id": 3, "method": "server/discover", "params": {"_meta": META}})
             assert (await wire.receive())["id"] == 3
 

@@ -22,7 +22,7 @@ LISTED = [{"command": "sh", "args": ["-c", "true"], "name": "one"}]
 
 
 class User:
-    """Who is asked; `said` is what each session was told."""
+    """A user who is asked; `said` is what each session was told."""
 
     def __init__(self, state: Path) -> None:
         self.asked: list[ProjectServers] = []
@@ -123,7 +123,7 @@ async def test_a_start_that_is_cancelled_leaves_no_question_behind(user: User, c
                 await anyio.lowlevel.checkpoint()
             group.cancel_scope.cancel()
     assert not scope.cancelled_caught
-    await user.trust.answered(user.asked[0].id, "use")  # too late
+    await user.trust.answered(user.asked[0].id, "use")  # the answer comes too late
     assert await user.servers(cwd, "later") == []
 
 

@@ -237,7 +237,7 @@ def test_no_status_and_no_end_of_a_turn_comes_before_the_text_that_was_published
 
 
 def check_order(sent: list[Any], payloads: list[Payload]) -> None:
-    """Of one session."""
+    """Check the order of one session's events."""
     ends = iter([place for place, event in enumerate(sent) if isinstance(event, events.TurnEnd)])
     places = {event.status.queue: place for place, event in enumerate(sent) if isinstance(event, events.Status)}
     for position, payload in enumerate(payloads):

@@ -34,7 +34,7 @@ class FakeRpc:
         self._changed = anyio.Event()
 
     async def call_lua(self, module: str, function: str, *args: Any) -> Any:
-        """As `NvimRpc`."""
+        """Like `NvimRpc.call_lua`, with the answers that the test gives."""
         self.calls.append((module, function, *args))
         self._wake()
         while not self.answers:
@@ -50,7 +50,7 @@ class FakeRpc:
         self._wake()
 
     async def until_calls(self, count: int) -> list[tuple[Any, ...]]:
-        """Wait for so many calls."""
+        """Wait until Lua was called so often; return the calls."""
         with anyio.fail_after(60):
             while len(self.calls) < count:
                 await self._changed.wait()
@@ -189,7 +189,7 @@ async def test_it_says_when_the_next_batch_is_sent(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pace, "FRAME_SECONDS", 1000.0)
     monkeypatch.setattr(neovim, "FRAME_SECONDS", 1000.0)
     async with running() as (editor, rpc):
-        assert editor.next_batch() <= anyio.current_time()  # at once
+        assert editor.next_batch() <= anyio.current_time()  # the next batch need not wait
         begun = anyio.current_time()
         editor.publish(piece("a"))
         assert editor.next_batch() >= begun + 1000  # "a" is about to be sent
@@ -297,7 +297,7 @@ async def test_the_other_calls(call: str, answer: Any) -> None:
 
 
 def kinds(of: type[Any]) -> list[type[Any]]:
-    """All types of events."""
+    """Return all types of events."""
     below = [one for kind in of.__subclasses__() for one in kinds(kind)]
     return below or [of]
 
@@ -361,7 +361,7 @@ async def test_every_kind_of_event_may_fail_in_every_step(capsys: pytest.Capture
 
 @contextmanager
 def fault(step: str) -> Iterator[None]:
-    """That step fails for mocks of events."""
+    """Let a step fail for mocks of events."""
 
     def add(batches: Any, event: Any) -> None:
         if isinstance(event, Mock):
@@ -390,6 +390,6 @@ def fault(step: str) -> Iterator[None]:
 
 
 def plain_entry(entry: Any, event: Any, key: Any, number: int) -> None:
-    """Without a look into the event."""
+    """Fill an entry without looking into its event."""
     entry.event, entry.key, entry.number, entry.session = event, key, number, 7
     entry.texts, entry.is_text, entry.alive = deque(), False, True

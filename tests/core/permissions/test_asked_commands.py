@@ -48,7 +48,7 @@ def wanted(call: Json, *earlier: Json, **request: Any) -> Wanted:
 
 
 def raw(value: Any) -> msgspec.Raw:
-    """The parameters of a message."""
+    """Encode the parameters of a message."""
     return msgspec.Raw(json.dumps(value).encode())
 
 
@@ -58,12 +58,12 @@ def run(command: Any = STATUS, **more: Any) -> Json:
 
 
 def text(words: str) -> Json:
-    """An item of content."""
+    """Return a text as content of a tool call."""
     return {"type": "content", "content": {"type": "text", "text": words}}
 
 
 def decide(call: Json, *earlier: Json, rules: list[Rule] = RULES) -> str:
-    """What the rules say."""
+    """Return the decision of the rules about a tool call."""
     return judge(rules, wanted(call, *earlier)).action
 
 
@@ -277,7 +277,7 @@ def test_other_places_that_may_name_a_command_ask(call: Json) -> None:
 )
 def test_members_that_the_protocol_does_not_have_count_as_those_of_the_input(members: Json) -> None:
     if "description" in members:
-        members = {"x": members["description"]}  # version 2 has it
+        members = {"x": members["description"]}  # version 2 has a description
     for found in (wanted({**run(), **members}), wanted(run(), **members)):
         assert (judge(RULES, found).action, found.about) == ("ask", None)
         assert found.remarks

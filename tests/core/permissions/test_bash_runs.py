@@ -94,7 +94,7 @@ KNOWN = [
 
 
 ORDINARY = Path(__file__).with_name("ordinary_lines.txt").read_text().removesuffix("\n").split("\n====\n")
-"""Lines as agents write them."""
+"""Command lines of the kind that agents write."""
 
 
 class Bash:
@@ -158,7 +158,7 @@ def test_ordinary_lines_are_still_allowed() -> None:
 
 @st.composite
 def any_line(draw: st.DrawFn) -> str:
-    """A line of the grammar."""
+    """Draw a line of the grammar."""
 
     def pick(options: Sequence[str]) -> str:
         return draw(st.sampled_from(options))

@@ -301,7 +301,7 @@ ASKED = [
 
 
 def decide(line: str) -> str:
-    """What becomes of the line."""
+    """Return the decision of the rules about a command line."""
     return judge(RULES, Wanted(agent="it", kind="execute", roots=["/p"], command=read_line(line))).action
 
 

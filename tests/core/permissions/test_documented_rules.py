@@ -30,7 +30,7 @@ EXAMPLES = {
 
 @pytest.fixture(scope="module", params=EXAMPLES)
 def rules(request: pytest.FixtureRequest) -> list[Rule]:
-    """Those of the one example, as Neovim reads it."""
+    """Return the rules of an example as Neovim reads them."""
     [example] = EXAMPLES[request.param]
     script = f"{example}\nio.write(vim.json.encode(vim.g.acp_nvim.permissions.rules))"
     run = subprocess.run(
@@ -44,7 +44,7 @@ def rules(request: pytest.FixtureRequest) -> list[Rule]:
 
 
 def decide(rules: list[Rule], line: str) -> str:
-    """What becomes of that command."""
+    """Return the decision of these rules about a command line."""
     wanted = Wanted(agent="mine", kind="execute", roots=["/p"], command=read_line(line))
     return judge(rules, wanted).action
 

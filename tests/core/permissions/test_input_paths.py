@@ -253,7 +253,7 @@ trees = st.recursive(
 
 
 def put(tree: Any, way: list[Any], value: str) -> Any:
-    """The same tree with `value` in it; `way` are the names and the lists that lead there."""
+    """Return the tree with `value` in it, at the end of the names and lists of `way`."""
     if not way:
         return value
     step, rest = way[0], way[1:]

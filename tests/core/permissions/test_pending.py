@@ -15,7 +15,7 @@ REJECT = Option("no", "Reject", "reject_once")
 
 
 def ask(pending: PendingPermissions, session: int = 1) -> PendingPermission:
-    """A request with two options."""
+    """Add a request with two options."""
     return pending.add(session, "call", [ALLOW, REJECT])
 
 

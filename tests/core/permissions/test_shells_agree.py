@@ -56,7 +56,7 @@ with_rm = st.lists(st.sampled_from(["rm -rf x", "ls", "; ", " && ", " | ", "$(",
 
 
 def allowed(line: str, rules: list[Rule] = EVERYTHING) -> bool:
-    """Whether these rules allow it."""
+    """Whether these rules allow the line."""
     return judge(rules, Wanted(agent="it", kind="execute", roots=["/p"], command=read_line(line))).action == "allow"
 
 
@@ -85,7 +85,7 @@ def run(shell: str, line: str, sandbox: Path) -> list[tuple[str, ...]]:
 
 
 def is_run_as_read(shell: str, line: str, sandbox: Path) -> None:
-    """Each program that is run was read, with just these words."""
+    """Check that each program that the shell runs was read, with exactly these words."""
     commands = plain_commands(line)
     assert commands is not None
     for one in run(shell, line, sandbox):

@@ -23,12 +23,12 @@ pytestmark = pytest.mark.anyio
 
 
 def about(command: str) -> Subject:
-    """A command there."""
+    """Return the subject of a request to run a command in `/p`."""
     return Subject(agent="it", kind="execute", command=command, cwd="/p")
 
 
 def add_many(directory: str, name: str, barrier: object) -> None:
-    """Another Neovim's host."""
+    """Add many rules, from a process like the host of another Neovim."""
     rules = StoredRules(Path(directory), "/p")
     barrier.wait()  # type: ignore[attr-defined]
     for number in range(25):
@@ -36,7 +36,7 @@ def add_many(directory: str, name: str, barrier: object) -> None:
 
 
 def the_file(directory: Path) -> Path:
-    """The only one of rules."""
+    """Return the only file of rules."""
     [file] = directory.glob("*.json")
     return file
 

@@ -28,7 +28,7 @@ def mark() -> Iterator[str]:
 
 @pytest.fixture
 def guard() -> Iterator[Guard]:
-    """Ended with the test."""
+    """A guard that is closed after the test."""
     guard = Guard()
     yield guard
     close_guard(guard)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def read_all(child: Child) -> str:
-    """Its whole stdout."""
+    """Read stdout to its end."""
     said = b""
     with anyio.fail_after(60):
         try:

@@ -131,7 +131,7 @@ def test_the_guard_reaps_what_it_adopts_and_ends_hundreds_of_orphans(start: Star
 
 
 def test_one_that_only_starts_its_successor_is_caught() -> None:
-    """In a process of its own, which adopts it."""
+    """A process of its own adopts the successor."""
     code = f"""
 import subprocess, sys, time
 from acp_nvim.process import forked_guard, guard, group
@@ -177,6 +177,6 @@ sys.exit(7)
 
 
 def test_a_host_whose_guard_cannot_take_a_name_runs_until_its_end() -> None:
-    """As in a container whose `/proc` is missing, or cannot be written."""
+    """Containers can be without a `/proc`, or have one that cannot be written."""
     done = subprocess.run([sys.executable, "-c", WITHOUT_PROC], input="", capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr, done.returncode) == ("True\n", "", 7)

@@ -31,7 +31,7 @@ async def running(script: str) -> AsyncIterator[anyio.abc.Process]:
 
 
 async def rest_of(reader: PipeReader, most: int = READ_BYTES) -> bytes:
-    """Everything up to the end."""
+    """Read to the end of the stream."""
     said = b""
     try:
         while True:

@@ -37,7 +37,7 @@ def merciless(monkeypatch: pytest.MonkeyPatch, impatient: None) -> None:
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So much time on every step that a slow machine changes nothing."""
+    """Give every step so much time that a slow machine changes nothing."""
     monkeypatch.setattr(stopping, "EOF_GRACE_SECONDS", LIMIT)
     monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", LIMIT)
 

@@ -74,7 +74,7 @@ class LiveClient:
         monkeypatch.setattr(peer_module, "Connection", self._streams.connection)
 
     async def run(self) -> None:
-        """The whole recording."""
+        """Replay the whole recording."""
         heard = sent = 0
         for record in self.recording.records:
             if record.direction == "received":
@@ -214,7 +214,7 @@ class LiveClient:
         return None if key is None else self.host.app.sessions[key]
 
     def _here(self, value: Any) -> Any:
-        """With our directory in the place of the recorded one."""
+        """Replace the recorded directory by ours."""
         text = json.dumps(value).replace(self.recording.header["cwd"], str(self.host.cwd))
         return json.loads(text)
 

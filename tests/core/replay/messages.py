@@ -10,17 +10,17 @@ from acp_nvim.replay.recording import Record
 
 
 def call(request_id: Any, method: str, **params: Any) -> dict[str, Any]:
-    """A request."""
+    """Return a request."""
     return {"jsonrpc": "2.0", "id": request_id, "method": method, "params": params}
 
 
 def note(method: str, **params: Any) -> dict[str, Any]:
-    """A notification."""
+    """Return a notification."""
     return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
 def answer(request_id: Any, result: Any = None) -> dict[str, Any]:
-    """An answer."""
+    """Return an answer."""
     return {"jsonrpc": "2.0", "id": request_id, "result": result}
 
 

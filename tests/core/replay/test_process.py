@@ -23,7 +23,7 @@ STEPS = [
 
 @pytest.fixture
 def recording(tmp_path: Path) -> Path:
-    """One that acp_nvim made."""
+    """Return the path of a recording that acp_nvim made."""
     log = TrafficLog.open(tmp_path / "traffic", "it", ["it"], "/", {})
     for direction, message in STEPS:
         line = json.dumps(message, ensure_ascii=False).encode()
@@ -42,7 +42,7 @@ def replay(path: Path, lines: list[Any], *options: str) -> subprocess.CompletedP
 
 
 def messages(done: subprocess.CompletedProcess[str]) -> list[Any]:
-    """What it wrote."""
+    """Return the messages that the replay wrote."""
     return [json.loads(line) for line in done.stdout.split("\n")[:-1]]
 
 

@@ -44,7 +44,7 @@ class Desk:
         self.editor = FakeEditor()
 
     async def begin(self) -> None:
-        """A host is there."""
+        """Start a host for the workspace."""
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         directories = [str(self.cwd)]
@@ -65,12 +65,12 @@ class Desk:
         await self.reviews.tracker.followed(what)
 
     async def begin_turn(self, prompt: str = "do it") -> None:
-        """From now on the agent works."""
+        """Begin a turn: from now on the agent works."""
         await self.changes.begin(prompt)
         self.changes.work.command("all that it does", "make", "")
 
     async def end_turn(self) -> None:
-        """Until its checkpoint is made."""
+        """End the turn and wait for its checkpoint."""
         self.changes.work.command("all that it does", "make", "", finished=True)
         self.changes.end(goes_on=False)
         await self.changes.settled()
@@ -144,26 +144,26 @@ class Desk:
         os.utime(path, ns=(when, when))
 
     def open(self, name: str) -> None:
-        """The user opens the file."""
+        """Open the file in a buffer, as the user."""
         self.editor.open(self.cwd / name)
 
     async def judge(self, action: Action, name: str | None = None, ids: list[int] | None = None) -> None:
-        """What Lua asks for."""
+        """Keep, reject or undo as Lua asks for it: a file, some of its hunks, or all."""
         await self.reviews.judge(action, None if name is None else str(self.cwd / name), ids, None)
 
     async def restore(self, checkpoint_id: str) -> review_events.Restored:
-        """Go back to it."""
+        """Restore the files of a checkpoint."""
         await self.reviews.restore(str(self.cwd), checkpoint_id)
         return self.editor.all(review_events.Restored)[-1]
 
     # --- what is seen -----------------------------------------------------------------------------------------------
 
     def look(self) -> Tree:
-        """The files."""
+        """Return the files of the workspace."""
         return look(self.cwd)
 
     def text(self, name: str) -> str:
-        """Of the buffer, else the file."""
+        """Return the text of the buffer, or else of the file."""
         buffer = self.editor.buffers.get(str(self.cwd / name))
         return buffer.text if buffer is not None else (self.cwd / name).read_text()
 
@@ -186,7 +186,7 @@ class Desk:
         }
 
     async def checkpoints(self) -> list[review_events.CheckpointView]:
-        """The newest first."""
+        """Return the checkpoints, newest first."""
         await self.reviews.list(str(self.cwd), str(self.cwd))
         return self.editor.all(review_events.CheckpointsListed)[-1].checkpoints
 
@@ -224,7 +224,7 @@ async def running_desk(directory: Path) -> AsyncIterator[Desk]:
 
 
 def play(steps: Callable[[Desk], Awaitable[None]]) -> None:
-    """In a directory of its own, on a loop of its own."""
+    """Play the steps on an event loop and in a directory of their own."""
 
     async def played() -> None:
         with tempfile.TemporaryDirectory() as directory:

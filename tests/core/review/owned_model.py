@@ -82,12 +82,12 @@ class OwnedModel:
         return count if last >= at + len(added) else others + min(last - at, len(removed))
 
     def keep(self, numbers: Collection[int]) -> None:
-        """Of the hunks with these numbers, the added lines are of both."""
+        """Keep the hunks with these numbers: their added lines are accepted."""
         self._decide(numbers, 1)
         self.earlier.clear()
 
     def reject(self, numbers: Collection[int]) -> None:
-        """Of these, the removed ones are."""
+        """Reject the hunks with these numbers: their removed lines are back."""
         self.earlier[tuple(self.current)] = self.items
         self._decide(numbers, 0)
 

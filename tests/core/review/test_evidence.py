@@ -43,7 +43,7 @@ class Case:
         return self.git
 
     def agent(self, session: int) -> Work:
-        """Another one, which lives and works at the same times."""
+        """Return another agent, which works at the same times."""
         work = Work(session, f"it{session}", WatchedRoots(["/w"]), lambda mark: self.ended)
         work.apply(Record(session, "life", NOW, "mark"))
         work.apply(Record(session, "turn", NOW + 10 * SECOND))
@@ -74,11 +74,11 @@ class Case:
         self.note({"path": quote(os.fsencode(FILE)), "began": str(NOW + int(at * SECOND)), "pid": pid})
 
     def give_up(self, pid: int) -> None:
-        """It has not written the file."""
+        """End the save without writing the file."""
         self.note({"path": quote(os.fsencode(FILE)), "pid": pid})
 
     def note(self, line: dict[str, object]) -> None:
-        """Write that into the journal."""
+        """Write a line into the user's journal of saves."""
         with open(self.directory / "2026-01-01.jsonl", "ab") as file:
             file.write(msgspec.json.encode(line) + b"\n")
 
@@ -92,12 +92,11 @@ class Case:
 
 @pytest.fixture
 def case(tmp_path: Path) -> Case:
-    """The agent."""
     return Case(tmp_path / "saves")
 
 
 def gone_pid() -> int:
-    """That of a process that has ended."""
+    """Return the id of a process that has ended."""
     process = subprocess.Popen(["true"])
     process.wait()
     return process.pid

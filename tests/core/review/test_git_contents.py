@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def nothing_kept(oid: str) -> bytes:
-    """Of no file is kept what it was."""
+    """Raise the error for contents that were not kept."""
     raise GoneError(oid)
 
 
@@ -58,7 +58,7 @@ class Repository:
         return object_id(BLOB, path.read_bytes()) if path.exists() else None
 
     async def made(self, name: str, before: str | None, *, since: int = 0, is_first: bool = True) -> str | None:
-        """Which part of git has made the file what it is."""
+        """Return which part of git has made the file what it is."""
         path = str(self.top / name)
         changed, size = last_change(path)
         return await self.contents.made(Observation(path, changed, size, before, self.oid(name), since), is_first)

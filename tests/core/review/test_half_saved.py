@@ -24,11 +24,11 @@ class OtherNeovim:
         self._was = str(self._path.stat().st_ctime_ns)
 
     def begin(self) -> None:
-        """It is about to write the file."""
+        """Announce that the file will be written."""
         self._note(began=self._was)
 
     def end(self, text: str) -> None:
-        """It has written that, and says so."""
+        """Write the file, and say so."""
         self._path.write_text(text)
         now = self._path.stat()
         mtime, ctime = str(now.st_mtime_ns), str(now.st_ctime_ns)

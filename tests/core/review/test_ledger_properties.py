@@ -27,17 +27,17 @@ class Model:
         self._next = 0
 
     def lines(self, *kinds: Kind) -> list[str]:
-        """Those of these kinds."""
+        """Return the lines of these kinds."""
         return [line for line, kind in self.items if kind in kinds]
 
     @property
     def current(self) -> list[str]:
-        """What there is."""
+        """Return the lines of the file."""
         return self.lines("both", "added")
 
     @property
     def base(self) -> list[str]:
-        """What is accepted."""
+        """Return the accepted lines."""
         return self.lines("both", "removed")
 
     def splice(self, who: str, within: Sequence[str], at: int, gone: int, new: int) -> None:
@@ -76,7 +76,7 @@ class Model:
 
 
 def text(lines: Sequence[str]) -> str:
-    """As it is in the file."""
+    """Return the text of these lines."""
     return "".join(f"{line}\n" for line in lines)
 
 
@@ -160,7 +160,7 @@ class Play:
         self.is_open = True
 
     def _splice(self, who: str, within: Sequence[str], changes) -> None:
-        """From the end of the file on, so that places stay."""
+        """Make the changes from the end of the file on, so that places stay."""
         now = list(within)
         for part, gone, new in sorted(changes, reverse=True):
             at = int(part * (len(now) + 1))

@@ -46,7 +46,7 @@ WITH_SUM = FILE.replace("    return a + b", "    # sum\n    return a + b")
         ("):\n    return a +", "):\n    # sum\n    return a +"),  # in the middle of lines
         ("):\r\n    return a +", "):\r\n    # sum\r\n    return a +"),
         ("def add(a, b):\n", "def add(a, b):\n    # sum\n", 1),
-        ("def add(a, b):\n", "def add(a, b):\n    # sum\n", 4),  # a line that is off
+        ("def add(a, b):\n", "def add(a, b):\n    # sum\n", 4),  # a line number that is wrong
         ("", "    # sum\n", 2),
     ],
 )
@@ -209,7 +209,7 @@ def test_a_change_that_is_mapped_is_that_change(old: list[str], new: list[str], 
     ("lines", "result"),
     [
         ("user 1 2 3 4", "user 1 two 3 4 five"),
-        ("1 2 3 4 user", None),  # where five belongs nobody knows
+        ("1 2 3 4 user", None),  # the place of 5 is unknown
         ("1 user 2 3 4", "1 user two 3 4 five"),
         ("1 3 4", None),
         ("2 3 4", "two 3 4 five"),

@@ -24,12 +24,12 @@ steps = st.lists(
 
 
 def text_of(lines: list[str]) -> str:
-    """A text of these lines."""
+    """Return the text of these lines."""
     return "".join(line + "\n" for line in lines)
 
 
 def edit(model: OwnedModel, reviewed: ReviewedText, step: tuple[str, int, int, int], fresh: Iterator[str]) -> None:
-    """That step in both."""
+    """Make one edit in the model and in the reviewed text."""
     kind, place, size, more = step
     first = place % (len(model.current) + 1)
     gone = len(model.current[first : first + size])

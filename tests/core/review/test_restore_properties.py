@@ -21,7 +21,7 @@ TURNS = st.lists(st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 2**32
 
 
 def lines(of: random.Random) -> bytes:
-    """A text."""
+    """Return random lines."""
     return b"".join(b"line %d\n" % of.randrange(10**6) for _ in range(of.randrange(1, 12)))
 
 
@@ -42,7 +42,7 @@ class Files:
 
     @property
     def names(self) -> list[str]:
-        """Those that are there."""
+        """Return the names of the files."""
         return sorted(name.rstrip("*") for name in self.desk.look())
 
     def begin(self, seed: int) -> None:
@@ -95,12 +95,12 @@ def merged(now: bytes, after: bytes, before: bytes, desk: Desk) -> bytes | None:
 
 
 def contents(tree: Tree) -> Tree:
-    """Whatever may be executed."""
+    """Return the contents, without the mark of executable files."""
     return {name.rstrip("*"): data for name, data in tree.items()}
 
 
 def name_of(path: str, desk: Desk) -> str:
-    """Below the workspace."""
+    """Return the path, relative to the workspace."""
     return os.path.relpath(path, desk.cwd)
 
 

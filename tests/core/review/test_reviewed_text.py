@@ -23,7 +23,7 @@ def shown(reviewed: ReviewedText) -> list[tuple[int, list[str], list[str]]]:
         ("a\nb\nc\n", "a\nB\nc\n", [(1, ["b"], ["B"])], None),
         ("a\nb\nc\n", "a\nc\n", [(1, ["b"], [])], None),
         ("a\nb\n", "a\nb\nc\n", [(2, [], ["c"])], None),
-        # what is in no line
+        # changes that are in no line
         ("a\nb\n", "a\r\nb\r\n", [], "line ends: LF -> CRLF"),
         ("a\r\nb\r\n", "a\nB\n", [(1, ["b"], ["B"])], "line ends: CRLF -> LF"),
         ("a\n", BOM + "a\n", [], "byte order mark added"),

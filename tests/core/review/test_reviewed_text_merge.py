@@ -14,7 +14,7 @@ RUNS = 12
 
 
 def written(lines: list[str]) -> str:
-    """A text of these lines."""
+    """Return the text of these lines."""
     return "".join(line + "\n" for line in lines)
 
 

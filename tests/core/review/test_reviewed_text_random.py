@@ -34,7 +34,7 @@ def shown(reviewed: ReviewedText) -> list[tuple[int, list[str], list[str]]]:
 
 
 def check(reviewed: ReviewedText, current: str) -> None:
-    """What holds at each moment."""
+    """Check what holds after every step."""
     assert reviewed.current == current
     assert reviewed.rejected(None) == reviewed.base
     assert reviewed.rejected([]) == current

@@ -164,7 +164,7 @@ async def test_what_comes_from_elsewhere_to_the_place_of_a_renamed_directory_sta
 async def test_a_directory_that_comes_to_the_place_of_another_keeps_what_is_in_it(
     desk: Desk, place: str, edits: bool
 ) -> None:
-    """Also under the name of a file that was deleted from the other one."""
+    """The other directory may have lost a file of the same name."""
     other = desk.cwd.parent / place
     other.mkdir(parents=True)
     for name in ("a.py", "keep.py"):

@@ -19,7 +19,7 @@ EDITED = LINES.replace("line 3\n", "LINE 3\n")
 
 
 def terminal(desk: Desk) -> None:
-    """`mv` in a terminal."""
+    """Rename like `mv` in a terminal."""
     os.rename(desk.cwd / "a.py", desk.cwd / "z.py")
 
 
@@ -30,7 +30,7 @@ def git_mv(desk: Desk) -> None:
 
 
 def file_manager(desk: Desk) -> None:
-    """As oil.nvim: the file, then the buffer."""
+    """Rename like oil.nvim: the file first, then its buffer."""
     terminal(desk)
     buffer = desk.editor.buffers.pop(str(desk.cwd / "a.py"), None)
     if buffer is not None:

@@ -112,7 +112,7 @@ Act = Callable[[Tree], None]
 
 
 def acts(*lines: str) -> Act:
-    """These commands of git."""
+    """Return an act that runs these commands of git."""
 
     def act(tree: Tree) -> None:
         for line in lines:
@@ -169,7 +169,7 @@ async def test_while_a_command_runs(
 
 
 def look_at_times(top: Path) -> dict[str, int]:
-    """When each file and directory was changed."""
+    """Return the time of the last change of each file and directory."""
     return {str(path): path.lstat().st_ctime_ns for path in (top, *top.rglob("*"))}
 
 
@@ -239,12 +239,12 @@ async def test_what_git_converts_it_may_have(tmp_path: Path) -> None:
 
 
 def replace(text: str) -> Callable[[Path], object]:
-    """Another text."""
+    """Return an act that writes another text."""
     return lambda path: path.write_text(text)
 
 
 def make_directory(path: Path) -> None:
-    """There is no file any more."""
+    """Replace the file by a directory."""
     path.unlink()
     path.mkdir()
 
@@ -293,12 +293,12 @@ async def test_what_has_passed_was_made_earlier_than_the_file_tells(tmp_path: Pa
 
 
 def lock(tree: Tree) -> None:
-    """A git is at work."""
+    """Let a git hold the lock of the index."""
     (tree.top / ".git" / "index.lock").touch()
 
 
 def unlock(tree: Tree) -> None:
-    """It has ended."""
+    """Release the lock of the index."""
     (tree.top / ".git" / "index.lock").unlink()
 
 
@@ -331,7 +331,7 @@ async def test_git_has_not_made_what_was_changed_before_its_work(
 
 
 async def test_jj_without_git_beside_it(tmp_path: Path) -> None:
-    """As jj keeps a work tree: its contents in a git repository of its own, its state in a directory."""
+    """jj keeps contents in a git repository of its own, and its state in a directory."""
     tree = Tree(tmp_path)
     store = tree.top / ".jj" / "repo" / "store"
     store.mkdir(parents=True)
@@ -339,7 +339,7 @@ async def test_jj_without_git_beside_it(tmp_path: Path) -> None:
     tree.git("config", "core.bare", "true")
     shutil.move(tree.top / ".git", store / "git")
     (store / "git_target").write_text("git")
-    (tree.top / ".git").mkdir()  # no repository
+    (tree.top / ".git").mkdir()  # an empty `.git` is no repository
     tree.note(tree.top / "f", tree.top / "new")
     tree.write(f="one\ntwo\nTHREE\n", new="mine\n")
     assert await tree.may_have() == {"f": None, "new": None}

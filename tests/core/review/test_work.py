@@ -30,7 +30,7 @@ def known(activity: Activity) -> tuple[object, ...]:
 
 
 def do(work: Work, step: tuple) -> None:
-    """Let the agent do that."""
+    """Note one act of the agent."""
     match step:
         case ("turn_began",):
             work.turn_began(now())

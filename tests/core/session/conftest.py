@@ -24,7 +24,7 @@ async def host(tmp_path: Path) -> AsyncIterator[Host]:
 
 @pytest.fixture
 def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """In the environment of all that the host starts."""
+    """A mark in the environment of all that the host starts."""
     word = secrets.token_hex(8)
     monkeypatch.setenv(MARK, word)
     monkeypatch.setenv("SHELL", "/bin/sh")

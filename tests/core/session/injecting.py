@@ -50,7 +50,7 @@ class TaskInjector:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """While this lasts all tasks are looked at."""
+        """Look at all tasks that start while the block runs."""
         injector, spawn = self, Tasks.spawn
 
         def noting(tasks: Tasks, act: Callable[..., Awaitable[Any]], *args: Any) -> anyio.Event:

@@ -38,12 +38,12 @@ AGENT = """
 
 
 def diff(path: Path | str, old: str | None = OLD, new: str = NEW) -> dict[str, Any]:
-    """An edit with a diff."""
+    """Return the fields of an edit with a diff."""
     return {"kind": "edit", "content": [{"type": "diff", "path": str(path), "oldText": old, "newText": new}]}
 
 
 def place(path: Path | str, kind: str = "edit") -> dict[str, Any]:
-    """A call with a location."""
+    """Return the fields of a call with a location."""
     return {"kind": kind, "locations": [{"path": str(path)}]}
 
 

@@ -22,7 +22,7 @@ STREAMS = 1  # the key of the session that must not notice anything
 
 
 class InjectedError(Exception):
-    """A bug of ours."""
+    """An error that the test injects."""
 
 
 RESTORED = range(1001, 1021)
@@ -46,7 +46,7 @@ class Stage:
         self.bugs: list[str] = []  # those that nobody has dealt with
 
     async def begin(self) -> None:
-        """The stream runs."""
+        """Start the session that streams."""
         self.host.script(STREAM, "streams")
         self.host.open(STREAMS, "streams")
         self.host.prompt(str(self.end), STREAMS)
@@ -54,7 +54,7 @@ class Stage:
         self.status, self.notices = self.host.status(STREAMS), self.host.notices(STREAMS)
 
     def fresh(self, script: str = HIT) -> None:
-        """Another session, agent and directory from now on."""
+        """Use another session, agent and directory from now on."""
         self.key = next(self.keys)
         seen = self.host.editor.events  # each wait looks at all: what nobody asks for any more goes
         self.streamed += self.host.text(key=STREAMS)
@@ -71,15 +71,15 @@ class Stage:
         self.host.script(script, self.agent)
 
     def open(self) -> None:
-        """The session that is hit."""
+        """Open the session that gets the errors."""
         self.host.open(self.key, self.agent, str(self.cwd))
 
     def tell(self, method: str, **params: Any) -> None:
-        """As Lua does."""
+        """Send a message of Lua for that session."""
         self.host.app.receive(method, {"session": self.key, **params})
 
     def prompt(self, text: str, **more: Any) -> None:
-        """In the session that is hit."""
+        """Send a prompt in the session that gets the errors."""
         self.tell("prompt", text=text, context=more.get("context", []))
 
     async def until_said(self, words: str) -> None:
@@ -87,7 +87,7 @@ class Stage:
         await self.host.until(words, lambda: words in self.host.text(key=self.key))
 
     async def turn(self, text: str) -> None:
-        """To its end."""
+        """Send a prompt and wait for the end of its turn."""
         self.prompt(text)
         await self.host.until("the end of the turn", lambda: self.host.of(events.TurnEnd, self.key))
 
@@ -105,7 +105,7 @@ class Stage:
             warnings._reported.clear()  # of many kinds some are only in the log
 
     def note(self, doing: str, error: Exception) -> None:
-        """What `acp_nvim.tasks` logs."""
+        """Keep the error, and log it like `acp_nvim.tasks`."""
         self.bugs.append("".join(traceback.format_exception(error)))
         NOTE(doing, error)
 
@@ -116,7 +116,7 @@ class Stage:
             return file.read().decode()
 
     def words(self) -> str:
-        """What the user was told."""
+        """Return all notices and errors that the user was shown."""
         told = [*self.host.editor.all(events.Notice), *self.host.editor.all(events.Error)]
         return "\n".join(one.text for one in told)
 
@@ -149,7 +149,7 @@ class Stage:
 
 @asynccontextmanager
 async def staged(tmp_path: Path) -> AsyncIterator[Stage]:
-    """With all that a failure must leave alone checked at the end."""
+    """Run a stage; check at the end everything that a failure must leave alone."""
     async with running_host(tmp_path) as host:
         prompt = {
             "id": 1,

@@ -66,7 +66,7 @@ async def commands(stage: Stage) -> None:
 
 
 async def leaves_a_command(stage: Stage) -> None:
-    """It runs on after its turn, until the user ends it."""
+    """Leave a command that runs on after its turn, until the user ends it."""
     stage.open()
     stage.host.app.sessions[stage.key].changes.left.grace = 0.0
     stage.prompt("leave")

@@ -22,7 +22,7 @@ KEY = {"label": "API key"}
 
 
 def raw(value: Any) -> msgspec.Raw:
-    """As it comes over the wire."""
+    """Encode a value as JSON."""
     return msgspec.Raw(json.dumps(value).encode())
 
 

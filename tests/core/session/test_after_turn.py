@@ -51,7 +51,7 @@ def checks(host: Host) -> str | None:
 
 
 async def until_found(host: Host, words: str) -> None:
-    """Until that is offered."""
+    """Wait until sending the findings is offered with these words."""
     await host.until("an offer", lambda: checks(host) == "found")
     assert host.notices()[-1] == words
 

@@ -72,13 +72,13 @@ class Play:
             self.chosen.setdefault(self._number(request), option.option_id)
 
     def withdraw(self, which: int) -> None:
-        """The agent."""
+        """Let the agent withdraw a request."""
         if self.asked:
             request_id = self.asked[which % len(self.asked)]
             self.host.agent.say({"method": "$/cancel_request", "params": {"requestId": request_id}})
 
     def cancel(self) -> None:
-        """The user."""
+        """Let the user cancel the turn."""
         if self.host.app.sessions[1].turns.turn.running:
             closed = {self._number(request) for request, _ in self.closed()}
             before = len(self.asked) if self._since_end is None else self._since_end
@@ -86,7 +86,7 @@ class Play:
         self.host.say("cancel")
 
     def end(self) -> None:
-        """The agent ends its turn."""
+        """Let the agent end the turn."""
         if self.host.agent.heard_of("session/prompt"):
             self.host.agent.end_turn("end_turn")
             if self._since_end is None:
@@ -98,11 +98,11 @@ class Play:
             self.host.agent.update(sessionUpdate="state_update", state="running")
 
     def prompt(self) -> None:
-        """The user."""
+        """Let the user send a prompt."""
         self.host.say("prompt", text="more")
 
     def die(self) -> None:
-        """The agent."""
+        """Let the agent die."""
         self.host.agent.die()
 
     def closed(self) -> list[tuple[events.RequestView, events.PermissionDone]]:

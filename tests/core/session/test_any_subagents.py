@@ -59,11 +59,11 @@ class Play:
         getattr(self, name)(*rest)
 
     def update(self, session_id: str, **update: Any) -> None:
-        """Of any session of the agent."""
+        """Send an update of any session of the agent."""
         self.host.agent.say({"method": "session/update", "params": {"sessionId": session_id, "update": update}})
 
     def announce(self, child: str, parent: str, state: str | None, cancel: Any) -> None:
-        """Or change it."""
+        """Announce a child session, or change it."""
         said: dict[str, Any] = {"title": f"Child {child}"}
         if state is not None:
             said["state"] = {"state": state}
@@ -73,19 +73,19 @@ class Play:
         self.update(parent, sessionUpdate="subagent_update", sessionId=child, **said)
 
     def say(self, child: str) -> None:
-        """A word."""
+        """Let a child say something."""
         self.count += 1
         text = f"{child}{self.count} "
         self.said[child] += text
         self.update(child, sessionUpdate="agent_message_chunk", messageId="m", content={"type": "text", "text": text})
 
     def call(self, child: str, status: str) -> None:
-        """A tool call."""
+        """Let a child announce or change a tool call."""
         kind = "tool_call_update" if self.host.agent.v2 else "tool_call"
         self.update(child, sessionUpdate=kind, toolCallId=f"{child}:t", title=f"Tool of {child}", status=status)
 
     def ask(self, child: str) -> None:
-        """For a permission."""
+        """Let a child ask for a permission."""
         number = self.asked[child]
         self.asked[child] += 1
         call = {"toolCallId": f"{child}:{number}", "title": f"Ask of {child}"}
@@ -97,12 +97,12 @@ class Play:
         self.host.agent.say({"id": f"{child}{number}", "method": "session/request_permission", "params": params})
 
     def message(self, child: str) -> None:
-        """From the parent."""
+        """Let the parent send a message to a child."""
         content = [{"type": "text", "text": "do it"}]
         self.update(child, sessionUpdate="session_message", messageId="x", senderSessionId="s", content=content)
 
     def settle(self) -> None:
-        """Nothing happens until all is handled."""
+        """Wait until all is handled."""
 
     def end(self) -> None:
         """The agent ends the turn of the parent."""
@@ -123,7 +123,7 @@ class Play:
             self.host.app.receive("answer", {"id": shown[which % len(shown)].request.id, "option_id": option})
 
     def children(self) -> dict[str, Subagent]:
-        """Those that take what the agent sends for the id."""
+        """Return the child sessions that take the agent's updates, by id."""
         found = (one for one in self.host.app.conversations.values() if isinstance(one, Subagent))
         return {child.session_id: child for child in found if child.peer is not None}
 
@@ -142,7 +142,7 @@ class Play:
         self.check_wire()
 
     def check_wire(self) -> None:
-        """What the agent has heard."""
+        """Check what was sent to the agent."""
         for heard in self.host.agent.heard:
             session_id = (heard.get("params") or {}).get("sessionId")
             if "method" in heard and session_id in IDS:

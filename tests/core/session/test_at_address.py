@@ -471,7 +471,7 @@ async def test_the_package_for_it_may_be_missing(host: Host, listen: Listen, mon
 
 
 class NoWebsockets:
-    """Finds no package `websockets`."""
+    """An import finder that has no package `websockets`."""
 
     @staticmethod
     def find_spec(name: str, *_: object) -> None:

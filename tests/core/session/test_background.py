@@ -69,7 +69,7 @@ async def after_turn(tmp_path: Path, stop_reason: str = "end_turn", v2: bool = F
 
 
 def begun(host: InnerHost | Host) -> list[bool]:
-    """Which turns the agent began by itself."""
+    """Return for each turn whether the agent began it by itself."""
     return [one.background for one in host.of(events.TurnStart)]
 
 
@@ -438,7 +438,7 @@ async def test_a_cancel_ends_the_commands_of_its_turn_and_their_output_stays(fre
     assert script.notes("exit") == [{"exitCode": None, "signal": "SIGTERM"}]
     assert script.notes("released") == [{}]
     await host.until("the end", lambda: len(host.of(events.TurnEnd)) == 2)
-    assert host.app.sessions[1].requests.terminals.running  # that of the turn before
+    assert host.app.sessions[1].requests.terminals.running  # the terminal of the turn before
     host.cancel()
     await host.until("no command", lambda: not host.app.sessions[1].requests.terminals.running)
     assert host.notices() == ["Stopped: cancelled", "Stopped: 1 command that went on after the turn"]

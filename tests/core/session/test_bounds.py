@@ -78,7 +78,7 @@ def test_items_that_come_one_by_one_are_counted_too() -> None:
 
 
 def say(said: Transcript, text: str, message_id: str | None = None) -> Any:
-    """The agent says that."""
+    """Let the agent send a piece of text."""
     return said.say(MessageChunk("agent", TextContent(text=text), message_id))
 
 

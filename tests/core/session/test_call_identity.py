@@ -36,12 +36,12 @@ TURN: Final = "a turn"
 
 
 def announced(title: str, status: str | None = None, **fields: Any) -> tuple[str, dict[str, Any]]:
-    """What announces a call."""
+    """Return an update that announces a call."""
     return "tool_call", {"title": title, **({} if status is None else {"status": status}), **fields}
 
 
 def updated(status: str | None = None, **fields: Any) -> tuple[str, dict[str, Any]]:
-    """What updates one."""
+    """Return an update of an announced call."""
     return "tool_call_update", {**({} if status is None else {"status": status}), **fields}
 
 

@@ -67,7 +67,7 @@ def methods(host: Host) -> list[str]:
 
 
 async def ended(host: Host, key: int = 1) -> str:
-    """The turn's stop reason."""
+    """Wait for the end of the turn and return its stop reason."""
     await host.until("the end of the turn", lambda: host.of(events.TurnEnd, key))
     reason: str = host.of(events.TurnEnd, key)[-1].stop_reason
     return reason
@@ -280,7 +280,7 @@ async def test_who_shares_the_process_is_counted_before_anything_is_done(host: H
 
 @pytest.mark.parametrize("typed", ["before", "after"])
 async def test_a_prompt_does_not_wait_for_ever_for_an_agent_that_does_not_stop(host: Host, typed: str) -> None:
-    """As with one that never answers once its command was cancelled."""
+    """The agent does not answer once its command was cancelled."""
     await hanging(
         host,
         """

@@ -25,7 +25,7 @@ BARS = "".join(f"\x1b[2A\x1b[2Ka {n} %\n\x1b[2Kb {n} %\n" for n in range(0, 101,
 
 
 def text(words: str) -> Item:
-    """An item of content."""
+    """Return a text as content of a tool call."""
     return Shown(TextContent(text=words))
 
 

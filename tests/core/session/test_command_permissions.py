@@ -46,7 +46,7 @@ AGENT = """
 
 
 def plan(host: Host, *ways: dict[str, Any]) -> None:
-    """The agent does that."""
+    """Let the agent do this in one turn."""
     if "it" not in host.scripts:
         host.script(AGENT)
         host.open()
@@ -60,12 +60,12 @@ async def questions(host: Host, count: int) -> list[events.RequestView]:
 
 
 async def over(host: Host) -> None:
-    """The turn is."""
+    """Wait for the end of the turn."""
     await host.editor.until_event(events.TurnEnd, 1)
 
 
 def results(host: Host) -> list[Any]:
-    """What the commands printed."""
+    """Return what the agent's commands printed."""
     return host.scripts["it"].notes("result")
 
 
@@ -75,7 +75,7 @@ def errors(host: Host) -> list[Any]:
 
 
 def run(command: str, *args: str, **more: Any) -> dict[str, Any]:
-    """The agent runs that."""
+    """Return a step in which the agent runs a command."""
     return {"run": {"command": command, **({"args": args} if args else {}), **more}}
 
 
@@ -371,7 +371,7 @@ async def test_who_wants_to_be_asked_always_is(host: Host, monkeypatch: pytest.M
 
 
 def quirky(host: Host, *quirks: str) -> None:
-    """The agent has these quirks."""
+    """Start an agent with these quirks."""
     host.script(AGENT)
     host.config["agents"]["it"]["quirks"] = quirks
     host.hello()

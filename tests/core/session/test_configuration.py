@@ -49,7 +49,7 @@ OLD = """
 
 
 def put(host: Host, option: str, value: str | bool, key: int = 1, keep: bool = False) -> None:
-    """The user sets it."""
+    """Set an option as the user."""
     host.app.receive("config_set", {"session": key, "option": option, "value": value, "keep": keep})
 
 
@@ -73,7 +73,7 @@ def sets(host: Host) -> list[tuple[str, object]]:
 
 
 def errors(host: Host) -> list[str]:
-    """What was said in messages."""
+    """Return the errors that the user was shown."""
     return [event.text for event in host.editor.all(events.Error)]
 
 

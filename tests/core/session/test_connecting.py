@@ -61,7 +61,7 @@ LOADS = (
 
 
 async def die(host: Host) -> None:
-    """After a turn that ended well."""
+    """Let the agent die after a turn that ended well."""
     await host.turn("hello")
     await host.turn("die")
     await host.until_state("failed")
@@ -120,7 +120,7 @@ async def test_what_is_refused_gives_way_to_the_next_means_and_a_new_session_is_
 
 
 async def test_in_version_2_a_refusal_is_asked_for_and_told_once(host: Host) -> None:
-    """There, loading is the same request as resuming."""
+    """In version 2, loading is the same request as resuming."""
     host.hello(protocol={"v2": True})
     script = host.script("""
         INITIALIZE = {"protocolVersion": 2, "info": {"name": "v2", "version": "1"}, "capabilities": {"session": {}}}
@@ -305,7 +305,7 @@ async def test_what_is_replayed_is_over_when_it_is_quiet(monkeypatch: pytest.Mon
 
 
 async def test_a_new_process_waits_until_the_old_one_is_gone(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may be writing down what the next one is to read."""
+    """The old process may still write what the new one is to read."""
     monkeypatch.setattr(stopping, "EOF_GRACE_SECONDS", LIMIT)  # on a busy machine it takes longer than it is given
     script = host.script(
         RESUMES

@@ -238,7 +238,7 @@ async def test_a_prompt_waits_for_what_it_mentions(
     sender: Sender, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def no_snapshot(changes: TurnChanges, text: str) -> None:
-        """Nothing but the files is waited for."""
+        """Take no snapshot, so that only the files are waited for."""
 
     gate = ReaderWriterLock(monkeypatch)
     monkeypatch.setattr(TurnChanges, "begin", no_snapshot)

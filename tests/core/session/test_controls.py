@@ -30,7 +30,7 @@ MODEL = Switch(switch_id="model", name="Model", kind="select", how="model")
 
 
 async def configuration(host: Host, script: str) -> Configuration:
-    """Of an open session with that agent."""
+    """Return the configuration of an open session with that agent."""
     host.script(script)
     host.open()
     await host.until_state("idle")

@@ -28,7 +28,7 @@ class Held:
         monkeypatch.setattr(files, "replace", self.replace)
 
     async def replace(self, path: str, *more: Any) -> None:
-        """As the one of the session's files, when it is released."""
+        """Write like the session's files, once it is released."""
         self.paths.append(path)
         self.begun.set()
         await self.released.wait()

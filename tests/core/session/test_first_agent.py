@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 
 def messages(host: Host, **opened: Any) -> list[tuple[str, Any]]:
-    """What Lua says first."""
+    """Return the first two messages from Lua."""
     hello = {"state_path": str(host.directory / "state"), "config": host.config}
     return [("hello", hello), ("open", {"session": 1, "agent": "it", "cwd": str(host.cwd), **opened})]
 

@@ -55,7 +55,7 @@ class Session:
         return view
 
     async def answer(self, view: events.RequestView, option: str) -> None:
-        """The user answers."""
+        """Answer a request as the user."""
         self.host.say("answer", id=view.id, option_id=option)
         await all_done()
 
@@ -86,7 +86,7 @@ class Session:
         await self.host.editor.until("a turn", lambda: len(self.host.agent.heard_of("session/prompt")) > before)
 
     async def end_turn(self) -> None:
-        """The turn ends."""
+        """Let the agent end its turn."""
         before = len(self.host.of(events.TurnEnd))
         self.host.agent.end_turn("end_turn")
         await self.host.editor.until("its end", lambda: len(self.host.of(events.TurnEnd)) > before)
@@ -128,7 +128,7 @@ async def session(directory: Path, *quirks: str) -> AsyncIterator[Session]:
 
 
 def text(words: str) -> Json:
-    """An item of content."""
+    """Return a text as content of a tool call."""
     return {"type": "content", "content": {"type": "text", "text": words}}
 
 

@@ -39,7 +39,7 @@ def begin(host: Host, *ways: dict[str, Any], rules: list[dict[str, Any]] | None 
 
 
 async def question(host: Host, count: int = 1) -> events.RequestView:
-    """Wait for that one."""
+    """Wait for the request with that number."""
     await host.editor.until_event(events.Permission, count)
     return host.of(events.Permission)[count - 1].request
 
@@ -181,7 +181,7 @@ async def test_no_rule_answers_a_request_that_names_one(host: Host, kind: str) -
         assert asked.tool_call_id == f"c{number}", call
         assert "makes programs run: " in (asked.description or ""), call
         assert [one for one in asked.options if one.ours] == [], call
-        host.answer(asked.id, "allow")  # which rejects it
+        host.answer(asked.id, "allow")  # the option with this id rejects
     await host.editor.until_event(events.TurnEnd)
     assert host.of(PermissionAuto) == []
 

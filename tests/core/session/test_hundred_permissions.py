@@ -104,7 +104,7 @@ class Hundred:
                 self.chosen[number] = option.option_id
 
     async def all_answered(self) -> None:
-        """Each on the wire, as the agent wrote it down."""
+        """Wait until each request is answered on the wire, as the agent recorded it."""
         await self.host.until("all answers", lambda: len(self.host.sent_answers()) >= COUNT)
 
     def on_the_wire(self) -> dict[int, str | None]:
@@ -116,7 +116,7 @@ class Hundred:
         return {number: one.get("optionId") for number, one in outcomes.items()}
 
     def number(self, done: events.PermissionDone) -> int:
-        """Of the request that is done."""
+        """Return the number of the request that was answered."""
         [number] = [number for number, request in self.requests.items() if request.id == done.id]
         return number
 
@@ -152,13 +152,13 @@ async def test_answered_withdrawn_by_rule_and_cancelled(host: Host, seed: int, v
     await host.until("the end of the turn", lambda: host.of(events.TurnEnd))
     wire = hundred.on_the_wire()
     assert sorted(wire) == list(range(COUNT))
-    assert [wire[number] for number in range(20)] == ["reject"] * 20  # which allows
+    assert [wire[number] for number in range(20)] == ["reject"] * 20  # the option with this id allows
     untouched = set(hundred.order)
     assert {wire[number] for number in untouched} == {None}
     assert {one.why for one in host.of(events.PermissionDone) if hundred.number(one) in untouched} == {"cancelled"}
     assert {wire[number] for number in hundred.withdrawn} == {None}
     assert {number: wire[number] for number in first} == first
-    assert all(wire[number] is None for number in hundred.chosen if number not in first)  # the cancel overtook them
+    assert all(wire[number] is None for number in hundred.chosen if number not in first)  # the cancel came first
     hundred.check_screen(wire)
 
 

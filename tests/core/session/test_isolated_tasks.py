@@ -83,7 +83,7 @@ async def turns_closed(stage: Stage, injector: TaskInjector) -> None:
 
 
 async def play(stage: Stage, scenario: Scenario) -> None:
-    """As far as it goes: what it waits for may not come now."""
+    """Play a scenario as far as it goes: what it waits for may not come any more."""
     with suppress(AssertionError):
         await scenario(stage)
 

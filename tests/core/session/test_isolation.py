@@ -54,7 +54,7 @@ async def test_handlers_of_what_lua_says(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def readable(_dialect: Dialect, _method: str, params: msgspec.Raw) -> tuple[str, Mock]:
-    """In place of `Dialect.asked`: any parameters will do."""
+    """Decode any parameters, in place of `Dialect.asked`."""
     return msgspec.json.decode(params)["sessionId"], Mock()
 
 
@@ -95,7 +95,7 @@ async def test_handlers_of_what_an_agent_says(tmp_path: Path, capsys: pytest.Cap
         assert works is not None
         peer, session_id = works
         beside = stage.key
-        stage.key = next(stage.keys)  # at the same process
+        stage.key = next(stage.keys)  # in the same process
         stage.open()
         await stage.host.until_state("idle", stage.key)
         for kind in get_args(Update):
@@ -133,7 +133,7 @@ async def test_handlers_of_what_an_agent_says(tmp_path: Path, capsys: pytest.Cap
 
 
 def kinds(of: type[Any]) -> list[type[Any]]:
-    """All events that there are."""
+    """Return all types of events."""
     below = [one for kind in of.__subclasses__() for one in kinds(kind)]
     return below or [of]
 

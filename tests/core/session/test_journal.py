@@ -362,7 +362,7 @@ def test_whenever_the_host_dies_each_prompt_is_in_one_place_with_what_came_along
             case ("sent",) if leaving:
                 gone.add(leaving[0].id or 0)
                 queue.left(leaving.pop())
-                disk.write()  # it is waited for
+                disk.write()  # the write is waited for
             case ("put back",) if leaving:
                 queue.put_back(leaving.pop())
             case ("hold",):

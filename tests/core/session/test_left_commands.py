@@ -82,7 +82,7 @@ class Desk:
         self.host.prompt(json.dumps(steps))
 
     async def turn(self, *steps: list[object]) -> None:
-        """To its end."""
+        """Play one turn to its end."""
         ends = len(self.host.of(events.TurnEnd))
         self.say(*steps)
         await self.host.until("the end of the turn", lambda: len(self.host.of(events.TurnEnd)) > ends)
@@ -116,7 +116,7 @@ class Desk:
         await self.host.nothing_comes_late()
 
     def running(self) -> list[str]:
-        """The processes of the commands."""
+        """Return the running processes of the commands."""
         return [str(one) for one in processes() if str(self.go) in " ".join(one.command)]
 
 
@@ -189,7 +189,7 @@ async def test_a_command_that_is_reported_as_over_runs_on(desk: Desk, line: str)
 
 
 async def test_what_it_has_open_for_writing_is_its_own(desk: Desk) -> None:
-    """As the log of a server."""
+    """For example, the log of a server."""
     host, log = desk.host, desk.host.cwd / "server.log"
     until = f"while [ ! -e {shlex.quote(str(desk.go))} ]; do sleep 0.01; done"
     line = f"exec >> {shlex.quote(str(log))}; {until}; echo ready; rm {shlex.quote(str(desk.go))}; {until}"
@@ -291,7 +291,7 @@ async def test_it_ends_with_its_agent(desk: Desk) -> None:
 async def test_where_processes_are_not_seen_it_may_run_until_the_agent_says_so(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on systems without `/proc`, and with agents at an address."""
+    """Systems without `/proc` show no processes, nor do agents at an address."""
     monkeypatch.setattr(left_commands, "can_see", lambda pid, mark: False)
     host = desk.host
     await desk.cancelled(["run", "c", desk.line()])
@@ -399,7 +399,7 @@ async def test_a_command_of_a_subagent_runs_on(host: Host) -> None:
     session = host.app.sessions[1]
     await host.until("the command to be known", lambda: any(one.running for one in session.changes.left.children))
     assert session.subagents.is_busy
-    session.subagents.discard()  # as the chat forgets it
+    session.subagents.discard()  # like the chat, which forgets it
     await anyio.wait_all_tasks_blocked()
     assert [len(one.running) for one in session.changes.left.with_children()] == [0, 1]
     host.cancel(force=True)

@@ -23,7 +23,7 @@ def places(host: Host) -> list[tuple[str, int | None]]:
 
 
 async def until_told(host: Host, *wanted: tuple[str, int | None]) -> None:
-    """Exactly these, in this order."""
+    """Wait for exactly these locations, in this order."""
     await host.until(f"{wanted}", lambda: len(places(host)) >= len(wanted))
     assert places(host) == list(wanted)
 
@@ -34,7 +34,7 @@ def tool(host: Host, **fields: Any) -> None:
 
 
 def diff(path: str, new: str, old: str | None) -> dict[str, Any]:
-    """Content of a tool call."""
+    """Return a diff as content of a tool call."""
     return {"type": "diff", "path": path, "oldText": old, "newText": new}
 
 

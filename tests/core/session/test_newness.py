@@ -181,7 +181,7 @@ CASES = {
 
 
 def laid_out(directory: Path, before: str) -> Path:
-    """A user's repository."""
+    """Make a repository of the user."""
     cwd = directory / "work"
     cwd.mkdir(parents=True)
     git(cwd, "init", "-q")
@@ -195,17 +195,17 @@ def laid_out(directory: Path, before: str) -> Path:
 
 
 def run(shell: str, cwd: Path) -> None:
-    """By the user."""
+    """Run a command as the user."""
     subprocess.run(shell, shell=True, check=True, cwd=cwd)
 
 
 def texts(cwd: Path, names: dict[str, str | None]) -> dict[str, str | None]:
-    """What these files have."""
+    """Return the texts of these files."""
     return {name: (cwd / name).read_text() if (cwd / name).exists() else None for name in names}
 
 
 async def open_session(host: Host, key: int, cwd: Path, looked: Counter[str]) -> None:
-    """After the first look at everything."""
+    """Open a session and wait for the first look at its files."""
     host.open(key, cwd=str(cwd))
     await host.until("the first look", lambda: looked[str(cwd)])
 
@@ -227,7 +227,7 @@ def listed(host: Host, cwd: Path) -> dict[str, tuple[str, str]]:
 
 @pytest.fixture
 def looked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often was looked further, by directory."""
+    """Count the further looks, by directory."""
     counts: Counter[str] = Counter()
     look_further = Workspace.look_further
 

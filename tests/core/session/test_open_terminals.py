@@ -33,7 +33,7 @@ def output(host: Host, number: int = 1) -> list[TerminalOutput]:
 
 
 def text(host: Host, number: int = 1) -> bytes:
-    """What the buffer shows then."""
+    """Return the bytes that the terminal buffer got."""
     return b"".join(one.data for one in output(host, number))
 
 
@@ -42,7 +42,7 @@ def open_terminal(host: Host, number: int = 1) -> None:
 
 
 def items(host: Host) -> list[events.TerminalItem]:
-    """The terminals in the chat."""
+    """Return the terminals that the chat shows."""
     return [item for call in host.calls().values() for item in call.content if isinstance(item, events.TerminalItem)]
 
 

@@ -45,19 +45,19 @@ AT_ONCE = AGENT.replace(
             thread.join()
 """,
 )
-"""The same, all at the same time."""
+"""Reads and writes what the prompt says, all lines at the same time."""
 
 NOT_ALLOWED = "and the user did not allow it"
 
 
 def text_of(path: Path) -> str:
-    """What is in the file."""
+    """Return the content of a file."""
     return path.read_text()
 
 
 @pytest.fixture
 def secret(host: Host) -> Path:
-    """A file outside."""
+    """Make a file outside of the session's directories."""
     outside = host.directory / "outside"
     outside.mkdir()
     (outside / "secret").write_text("secret")
@@ -250,13 +250,13 @@ SYSTEM = "it belongs to the system itself, and is never opened"
 
 
 def in_full(words: str, path: Path, access: str) -> str:
-    """With the names in them."""
+    """Fill the names into a message."""
     done = "read" if access == "read" else "written"
     return words.format(real=os.path.realpath(path), done=done, SYSTEM=SYSTEM)
 
 
 def directory(path: Path) -> None:
-    """In the place of a file."""
+    """Make a directory in the place of the file."""
     path.mkdir()
 
 
@@ -267,7 +267,7 @@ def bound(path: Path) -> None:
 
 
 def below_a_file(path: Path) -> None:
-    """What lies below is nowhere."""
+    """Replace the directory of the file by a file."""
     path.parent.rmdir()
     path.parent.write_text("")
 

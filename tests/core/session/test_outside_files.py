@@ -171,7 +171,7 @@ async def test_a_command_changes_a_file_that_a_call_has_named(host: Host, notes:
     path = notes / "hosts"
     path.write_text(OLD)
     host.script(AGENT)
-    await work(host, step("", diff(path), ask=True))  # allowed, and not done
+    await work(host, step("", diff(path), ask=True))  # allowed, but not carried out
     assert listed(host, notes) == {}
     await host.nothing_comes_late()
     path.write_text("zero\n" + OLD)  # the user, between the turns
@@ -225,7 +225,7 @@ async def test_a_change_whose_earlier_contents_are_not_known_is_listed_and_stays
         path.write_text(OLD)
     os.utime(notes, (1, 1))
     host.script(AGENT)
-    await work(host, step(f"printf x > {replaced}", diff(replaced, None, "x"), late=True))  # it was there before
+    await work(host, step(f"printf x > {replaced}", diff(replaced, None, "x"), late=True))  # the file was there before
     await work(
         host,
         step(SED.format(path=edited), place(edited), late=True),
@@ -385,7 +385,7 @@ STAYS = (
         prompt.wait_cancelled()
 """
 )
-"""The same, whose calls and turns do not end."""
+"""A turn whose calls do not end, nor does the turn."""
 
 
 @pytest.mark.parametrize("has_looked", [True, False])

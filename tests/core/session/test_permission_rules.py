@@ -73,12 +73,12 @@ def command(line: str | list[str], options: list[Any] | None = None, **more: Any
 
 
 def a_text(words: str) -> dict[str, Any]:
-    """An item of content."""
+    """Return a text as content of a tool call."""
     return {"type": "content", "content": {"type": "text", "text": words}}
 
 
 def rule(action: str, **conditions: Any) -> dict[str, Any]:
-    """As it stands in the configuration."""
+    """Return a rule as the configuration has it."""
     return {"action": action, **conditions}
 
 
@@ -100,7 +100,7 @@ def begin(host: Host, rules: list[dict[str, Any]], *ways: dict[str, Any], source
 
 
 async def question(host: Host, count: int = 1) -> events.RequestView:
-    """Wait for that one."""
+    """Wait for the request with that number."""
     await host.editor.until_event(events.Permission, count)
     return host.of(events.Permission)[count - 1].request
 
@@ -361,7 +361,7 @@ async def test_rules_may_change_at_any_time(host: Host) -> None:
 
 
 def v2(subject: dict[str, Any] | None, **more: Any) -> dict[str, Any]:
-    """A request of version 2."""
+    """Return the parameters of a request of version 2."""
     shown = {} if subject is None else {"subject": subject}
     return {"title": "git status", "description": "It is harmless", "options": ONCE, **shown, **more}
 
@@ -497,7 +497,7 @@ async def test_what_cannot_be_read_is_not_allowed_for_good(host: Host, raw: dict
     begin(host, [], ask(rawInput=placed))
     asked = await question(host)
     assert asked.command is None
-    offered = ["allow"] if asked.left_out else ["reject", "allow"]  # ids say nothing
+    offered = ["allow"] if asked.left_out else ["reject", "allow"]  # the ids of options have no meaning
     assert [one.option_id for one in asked.options] == offered
 
 
@@ -574,7 +574,7 @@ async def test_where_nothing_is_asked_rules_open_nothing(host: Host) -> None:
 
 
 def offered(request: events.RequestView) -> list[tuple[str, str]]:
-    """The options that are ours."""
+    """Return the options that the host has added."""
     return [(one.option_id, one.name) for one in request.options if one.ours]
 
 

@@ -35,7 +35,7 @@ def script(body: str) -> str:
 
 
 def write(host: Host, text: str = OLD, name: str = "f") -> str:
-    """Such a file; its path."""
+    """Write a file and return its path."""
     path = host.cwd / name
     path.write_text(text)
     return os.path.realpath(path)
@@ -51,12 +51,12 @@ async def previews(host: Host, body: str, count: int = 1) -> list[Preview]:
 
 
 async def preview(host: Host, body: str) -> Preview:
-    """The first one."""
+    """Return the first preview."""
     return (await previews(host, body))[0]
 
 
 def asking(*content: str, **more: Any) -> str:
-    """Ask with this content."""
+    """Return code that asks for a permission with this content."""
     fields = "".join(f", {name}={value!r}" for name, value in more.items())
     return f'prompt.say(str(prompt.ask("c", title="T", kind="edit", content=[{", ".join(content)}]{fields})))'
 
@@ -250,7 +250,7 @@ def v2(changes: str, patch: str | None = None) -> str:
 
 
 async def preview_v2(host: Host, source: str, count: int = 1) -> list[Preview]:
-    """Those that an agent of version 2 is the reason of."""
+    """Return the previews of an agent of version 2."""
     host.hello(protocol={"v2": True})
     host.script(source)
     host.open()

@@ -17,7 +17,7 @@ OFFERS = 'INITIALIZE = {"agentCapabilities": {"loadSession": True}}'
 
 
 def prewarm(host: Host, agent: str = "it", cwd: str | None = None) -> None:
-    """As Lua does while Neovim is idle."""
+    """Start an agent ahead, like Lua while Neovim is idle."""
     host.app.receive("prewarm", {"agent": agent, "cwd": cwd or str(host.cwd)})
 
 
@@ -27,7 +27,7 @@ async def until_warm(host: Host) -> None:
 
 
 def alive(host: Host) -> list[bool]:
-    """Which of its processes run, in the order of their start."""
+    """Return for each process of the agent whether it runs, in the order of their start."""
     return [look_at(pid) is not None for pid in host.scripts["it"].notes("started")]
 
 

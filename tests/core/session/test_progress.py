@@ -31,7 +31,7 @@ CHANGES = """
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is told several times for each file."""
+    """Report progress several times for each file."""
     monkeypatch.setattr(progress, "PROGRESS_SECONDS", 0.001)
 
 
@@ -47,7 +47,7 @@ async def changed(host: Host) -> None:
 
 
 def told(host: Host, *what: str) -> list[ReviewProgress]:
-    """What was told of that."""
+    """Return the progress events of these kinds of work."""
     return [one for one in host.editor.all(ReviewProgress) if one.what in what]
 
 

@@ -45,7 +45,7 @@ async def sent(host: InnerHost, count: int) -> list[str]:
 
 
 async def end_all(host: InnerHost, count: int) -> list[str]:
-    """Each turn ends until the agent got so many prompts."""
+    """End each turn until the agent got so many prompts; return them."""
     for number in range(1, count):
         await sent(host, number)
         host.agent.end_turn("end_turn")

@@ -26,7 +26,7 @@ RECORDINGS = Path(__file__).parents[2] / "recordings"
 
 
 def text(words: str) -> Item:
-    """An item of content."""
+    """Return a text as content of a tool call."""
     return Shown(TextContent(text=words))
 
 
@@ -88,7 +88,7 @@ def test_what_is_found_in_a_raw_output(raw: Any, items: list[Any]) -> None:
 
 
 def pretty(raw: Any) -> str:
-    """As it is shown of a failed call when nothing in it is known."""
+    """Return raw output as it is shown for a failed call that nothing is known of."""
     return json.dumps(raw, indent=2)
 
 

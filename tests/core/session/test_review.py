@@ -20,7 +20,7 @@ MINE = "mine\n"
 
 
 def workspace(host: Host, kind: str) -> Path:
-    """Where that is."""
+    """Return the workspace of a session."""
     return host.cwd / "below" / "it" if kind == "below a repository" else host.cwd
 
 
@@ -76,12 +76,12 @@ def shown(host: Host, cwd: Path) -> dict[str, tuple[str, int, int, str | None]]:
 
 
 def name_of(one: review_events.Review | review_events.FileView | events.FileChanged, cwd: Path) -> str:
-    """Below the workspace."""
+    """Return the path of a change, relative to the workspace."""
     return os.path.relpath(one.path, cwd)
 
 
 def line(one: review_events.Review | review_events.FileView, cwd: Path) -> tuple[str, int, int, str | None]:
-    """Of one file."""
+    """Return the line of a list for one file: operation, added and removed lines, old name."""
     old = None if one.old_path is None else os.path.relpath(one.old_path, cwd)
     return (one.operation, one.added, one.removed, old)
 
@@ -94,7 +94,7 @@ async def hunks(host: Host, cwd: Path, name: str) -> list[tuple[int, int, list[s
 
 
 def check_summary(host: Host, work: Work, cwd: Path) -> None:
-    """After the turn the chat lists what the work has done."""
+    """Check that the chat lists what the work has done in the turn."""
     summary = host.of(review_events.Summary)[-1]
     assert {name_of(one, cwd): line(one, cwd) for one in summary.files} == work.shown
 
@@ -160,7 +160,7 @@ async def check_rest(host: Host, work: Work, cwd: Path) -> None:
 
 
 def users_git(host: Host) -> Tree:
-    """Every byte of the user's repositories."""
+    """Return every byte of the user's repositories."""
     found = {}
     for top in (host.cwd, host.directory / "main"):
         if (top / ".git").is_dir():
@@ -169,7 +169,7 @@ def users_git(host: Host) -> Tree:
 
 
 def below(name: str, work: Work, place: Path) -> Work:
-    """The same work in a directory of that name of a workspace."""
+    """Return the same work for a subdirectory `name` of the workspace."""
     return Work(
         {f"{name}/{one}": data for one, data in work.before.items()},
         {f"{name}/{one}": data for one, data in work.after.items()},
@@ -180,7 +180,7 @@ def below(name: str, work: Work, place: Path) -> Work:
 
 
 def in_each_way(work: Work, root: Path, ways: tuple[str, ...] = WAYS) -> dict[str, Work]:
-    """The same work by ways that can do it, in a directory each, whose name is that of the way."""
+    """Return the work for each way that can do it, in a directory that is named after the way."""
     return {way: below(way.replace("/", " "), work, root) for way in ways if way != "fs/write" or work.is_written}
 
 
@@ -194,7 +194,7 @@ def together(works: Iterable[Work]) -> Work:
 
 
 async def check_ways(host: Host, work: Work, kind: str = "repository", buffers: bool = False) -> None:
-    """The same work is done in each way, in a turn each; all of it is told, rejected and so on at once."""
+    """Do the work in each way, one turn each; check what is shown, then reject, undo and keep all of it."""
     root = workspace(host, kind)
     works = in_each_way(work, root)
     whole = together(works.values())

@@ -60,7 +60,7 @@ async def load(host: Host, cwd: Path) -> None:
 
 
 async def checkpoints(host: Host, cwd: Path) -> list[review_events.CheckpointView]:
-    """The newest first."""
+    """Return the checkpoints, newest first."""
     known = len(host.editor.all(review_events.CheckpointsListed))
     host.app.receive("checkpoints", {"cwd": str(cwd)})
     await host.until("the list", lambda: len(host.editor.all(review_events.CheckpointsListed)) > known)
@@ -68,7 +68,7 @@ async def checkpoints(host: Host, cwd: Path) -> list[review_events.CheckpointVie
 
 
 async def restore(host: Host, cwd: Path, checkpoint_id: str) -> review_events.Restored:
-    """Go back to before that."""
+    """Restore the files of a checkpoint."""
     known = len(host.editor.all(review_events.Restored))
     host.app.receive("restore", {"cwd": str(cwd), "id": checkpoint_id})
     await host.until("the restore", lambda: len(host.editor.all(review_events.Restored)) > known)
@@ -76,13 +76,13 @@ async def restore(host: Host, cwd: Path, checkpoint_id: str) -> review_events.Re
 
 
 async def undo(host: Host, cwd: Path) -> review_events.Restored | None:
-    """As `:AcpRestore undo` does; None when there is nothing to be undone."""
+    """Undo the last restore, like `:AcpRestore undo`; None if there is nothing to undo."""
     last = next((one for one in await checkpoints(host, cwd) if one.undo), None)
     return None if last is None else await restore(host, cwd, last.id)
 
 
 async def reject_all(host: Host, cwd: Path) -> None:
-    """Until it is done."""
+    """Reject all changes and wait until that is done."""
     host.app.receive("review", {"action": "reject"})
     await host.until("nothing to be left", lambda: not shown(host, cwd))
 
@@ -98,7 +98,7 @@ def kept_names(host: Host, cwd: Path) -> set[str]:
 
 
 def names_of(found: Iterable[Any], cwd: Path) -> set[str]:
-    """Below the workspace."""
+    """Return the paths, relative to the workspace."""
     return {os.path.relpath(one.path, cwd) for one in found}
 
 
@@ -383,7 +383,7 @@ THREE_WORK = Work(
 
 
 async def reject_hunk(host: Host, cwd: Path, name: str, number: int) -> None:
-    """The one with that index."""
+    """Reject the hunk with that index."""
     await hunks(host, cwd, name)
     there = reviews(host, cwd)[name].hunks or []
     host.app.receive("review", {"action": "reject", "path": str(cwd / name), "hunks": [there[number].id]})

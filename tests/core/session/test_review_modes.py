@@ -49,7 +49,7 @@ COMMANDS = {
 
 
 def begin(host: Host) -> Everything:
-    """A repository with these files."""
+    """Commit files with these modes; return everything in the directory."""
     for name in DIRECTORIES:
         (host.cwd / name).mkdir()
     git(host.cwd, "init", "-q")
@@ -191,7 +191,7 @@ async def test_permissions_that_the_user_has_set_stay(host: Host) -> None:
 
 
 async def test_what_is_not_known_is_the_users_alone(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a checkpoint of an earlier version."""
+    """Checkpoints of earlier versions do not have all modes."""
     monkeypatch.setattr("acp_nvim.snapshots.comparing.with_numbers", lambda blob, path, table: blob)
     monkeypatch.setattr(umask, "of_users", lambda: 0o177)
     begin(host)

@@ -49,17 +49,17 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def complaints(host: Host) -> list[str]:
-    """What is said about snapshots."""
+    """Return the notices about snapshots."""
     return [notice for notice in host.notices() if NO_SNAPSHOT in notice]
 
 
 def errors(host: Host) -> list[events.Error]:
-    """What could not be done."""
+    """Return the errors that the user was shown."""
     return host.editor.all(events.Error)
 
 
 def check_log(host: Host) -> None:
-    """No bug of ours."""
+    """Check that the log has no traceback."""
     assert "Traceback" not in host.log_path.read_text()
 
 

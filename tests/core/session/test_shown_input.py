@@ -58,7 +58,7 @@ class Screen:
         self._count = 0
 
     def update(self, **update: Any) -> None:
-        """A `session/update` of the agent."""
+        """Present an update of the agent."""
         _, update_ = DialectV1().update(raw({"sessionId": "s", "update": update}))
         self.presenter.update(update_)
 
@@ -77,7 +77,7 @@ class Screen:
 
 
 async def no_names() -> None:
-    """Nothing is named."""
+    """Name no files."""
 
 
 def in_directory(value: Any, cwd: Path) -> Any:

@@ -57,7 +57,7 @@ def nothing_learned(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def login(host: Host, method: str, key: int | None = 1, **more: Any) -> None:
-    """The user has chosen."""
+    """Choose a way to sign in, as the user."""
     host.app.receive("login", {"agent": "it", "cwd": str(host.cwd), "method": method, "session": key, **more})
 
 
@@ -69,12 +69,12 @@ async def asked(host: Host, key: int = 1, count: int = 1) -> SignIn:
 
 
 async def done(host: Host, count: int = 1) -> SignInDone:
-    """What came of it."""
+    """Wait for the end of a sign-in."""
     return await host.editor.until_event(SignInDone, count)
 
 
 async def prompted(host: Host, source: str, text: str = "hi") -> None:
-    """A prompt was refused."""
+    """Open a session with this script and send a prompt that is refused."""
     host.script(dedent(METHODS) + dedent(source))
     host.open()
     host.prompt(text)

@@ -73,7 +73,7 @@ def test_one_cancel_leads_to_rest_from_everywhere(answers: bool) -> None:
 
 @dataclass
 class Model:
-    """The same in other words: what is known of an agent, its turn, and its questions."""
+    """A second description of the states: what is known of an agent, its turn, and its questions."""
 
     agent: str = "none"  # starting, there, refuses
     why: str = "stopped"  # there is none

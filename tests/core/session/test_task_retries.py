@@ -39,7 +39,7 @@ class Failing:
         self.started: list[str] = []
 
     def spawn(self, act: Callable[..., Awaitable[Any]], *_args: Any) -> anyio.Event:
-        """As `Tasks`."""
+        """Note the name of the task, but do not run it."""
         self.started.append(act.__name__)
         ended = anyio.Event()
         ended.set()

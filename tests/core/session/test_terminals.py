@@ -54,7 +54,7 @@ def script(host: Host, turn: str) -> None:
 
 
 def results(host: Host) -> list[Any]:
-    """What the agent got."""
+    """Return the results that the agent noted."""
     return host.scripts["it"].notes("result")
 
 
@@ -306,7 +306,7 @@ prompt.tool_update("c", status="completed")
 
 
 def shown(host: Host) -> list[events.TerminalItem]:
-    """The terminals in the chat."""
+    """Return the terminals that the chat shows."""
     return [item for call in host.calls().values() for item in call.content if isinstance(item, events.TerminalItem)]
 
 

@@ -71,7 +71,7 @@ class Told:
         return self._data.pop()
 
     async def send(self, item: bytes) -> None:
-        """Errors are not answered for."""
+        """Drop the answers."""
 
 
 def delivered(data: bytes, v2: bool, one_by_one: bool) -> list[Any]:

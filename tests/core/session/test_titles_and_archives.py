@@ -41,14 +41,14 @@ PLAIN = """
 
 
 async def done(host: Host, method: str, number: int, **more: Any) -> SessionDone:
-    """What the host answers."""
+    """Send a request about a session and return the host's answer."""
     named = {"agent": "it", "cwd": str(host.cwd), "session_id": "new", **more}
     answer: SessionDone = await ask(host, method, SessionDone, number, **named)
     return answer
 
 
 async def names(host: Host, number: int, archived: bool = False) -> list[str | None]:
-    """The sessions of the list."""
+    """Return the ids of the sessions in the list."""
     return [one.session_id for one in (await listed(host, number, agents=["it"], archived=archived)).entries]
 
 

@@ -12,7 +12,7 @@ RUNNING, IDLE, WAITING = StateChanged("running"), StateChanged("idle", "end_turn
 
 
 def chunk(message_id: str | None, role: str = "user") -> MessageChunk:
-    """A piece of a message."""
+    """Return a piece of a message."""
     return MessageChunk(role, TextContent(text="x"), message_id)  # type: ignore[arg-type]
 
 

@@ -48,7 +48,7 @@ def errors(host: Host) -> list[str]:
 
 
 def cancelled(host: Host) -> int:
-    """How many permissions were refused."""
+    """Count the permissions that the host refused."""
     return [one.get("result") for one in host.sent_answers()].count({"outcome": {"outcome": "cancelled"}})
 
 

@@ -47,7 +47,7 @@ MALFORMED: list[dict[str, Any]] = [
 
 
 def raw(value: Any) -> msgspec.Raw:
-    """As it comes over the wire."""
+    """Encode a value as JSON."""
     return msgspec.Raw(json.dumps(value).encode())
 
 

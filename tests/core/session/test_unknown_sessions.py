@@ -52,7 +52,7 @@ ENDS_EMPTY: Final = "without saying or doing anything"
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody waits long until a session is announced."""
+    """Let nobody wait long until a session is announced."""
     monkeypatch.setattr(early_requests, "ANNOUNCED_SECONDS", 0.01)
 
 

@@ -67,7 +67,7 @@ NUMBERS = [
 
 
 def integers(value: Any) -> Iterator[int]:
-    """All integers in a value."""
+    """Return all integers in a value, at any depth."""
     if isinstance(value, int):
         yield value
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ():

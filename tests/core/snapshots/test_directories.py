@@ -28,7 +28,7 @@ pytestmark = pytest.mark.anyio
 
 
 def moves(root: Path, found: list[Changed]) -> set[str]:
-    """Which directories were renamed."""
+    """Return the renamed directories."""
     return {
         f"{os.path.relpath(one.moved.old, root)} -> {os.path.relpath(one.moved.new, root)}"
         for one in found
@@ -149,7 +149,7 @@ async def test_a_new_directory_that_has_got_the_number_of_another_one_has_not_mo
 async def test_a_file_that_is_made_again_in_a_swapped_directory_is_another_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    """Whatever the directory is called, and however many there are."""
+    """This holds for any name of the directory, and any number of files."""
     monkeypatch.setattr(moved_rows, "FEW_PATHS", most)
     root = repository(tmp_path / "w", b__own="b", other__file="text")
     write(root / "-x" / "own", "x")

@@ -29,7 +29,7 @@ paths = st.lists(st.sampled_from(NAMES), min_size=1, max_size=3).map("/".join)
 
 
 def said_by_git(top: Path, names: list[str]) -> set[str]:
-    """Which of them git ignores now."""
+    """Return those names that git ignores now."""
     words = ["git", "check-ignore", "-z", "--no-index", "-v", "--stdin"]
     lines = "".join(f"{name}\0" for name in names)
     rows = subprocess.run(words, cwd=top, input=lines, capture_output=True, text=True, check=False).stdout.split("\0")

@@ -123,7 +123,7 @@ async def test_a_directory_with_too_many_files_is_not_followed(tmp_path: Path, m
 
 
 async def test_an_index_that_is_written_again(tmp_path: Path) -> None:
-    """More files than are kept beside the index are in the index."""
+    """More files than can be kept beside the index are put into the index."""
     names = [f"{number}" for number in range(250)]
     root = repository(tmp_path / "w", **{".gitignore": RULES, "a": "a"}, **{f"src__{one}": one for one in names})
     write(root / "lib/1", "a library")
@@ -212,7 +212,7 @@ async def test_another_host_sees_what_was_followed(tmp_path: Path) -> None:
 
 
 async def test_permissions_in_a_directory_that_is_not_hidden_any_more(tmp_path: Path) -> None:
-    """They are not known from before, and so have not changed."""
+    """The permissions are not known from before, so they have not changed."""
     root = repository(tmp_path / "w", **{".gitignore": RULES, "a": "a"})
     write(root / "built/deep/own", "own").chmod(0o600)
     later = now() + CLOCK_NS

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(autouse=True)
 def fold(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every snapshot that finds a change writes an index."""
+    """Let every snapshot that finds a change write an index."""
     monkeypatch.setattr(work_tree, "FOLD_FILES", 0)
 
 
@@ -210,7 +210,7 @@ async def test_files_that_vanish_or_change_between_two_looks(tmp_path: Path, mon
 
 
 def test_many_threads_begin_at_once(tmp_path: Path) -> None:
-    """None waits for the lock of another one of the same host."""
+    """No thread waits for the lock of another one of the same host."""
     for number in range(30):
         places, at_once, done = Places(tmp_path / str(number)), threading.Barrier(4), []
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 
 def shown_by_other_rules(root: Path) -> list[Path]:
-    """All that is below."""
+    """Return all files that other rules would show."""
     return [path for path in root.rglob("*.*") if path.is_file() and path.suffix in (".conf", ".pem")]
 
 

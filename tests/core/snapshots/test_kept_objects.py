@@ -20,7 +20,7 @@ ROOM = 10**9
 
 
 async def before(shadow: Shadow, root: Path, first: Snapshot) -> dict[str, bytes]:
-    """What the changed files were."""
+    """Return the earlier contents of the changed files."""
     found = [one for one in await shadow.changes(first, await shadow.take()) if one.before is not None]
     data = await shadow.read([one.before.oid for one in found if one.before is not None])
     return {one.path[len(str(root)) + 1 :]: text for one, text in zip(found, data, strict=True)}

@@ -149,7 +149,7 @@ async def test_a_place_that_cannot_be_made(tmp_path: Path) -> None:
 
 
 async def test_no_space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A git that says so."""
+    """git reports a full disk."""
     root = repository(tmp_path / "w", file="text")
     words = "error: file write error: No space left on device"
     write(tmp_path / "bin" / "git", f"#!{sys.executable}\nimport sys\nsys.exit('{words}')\n").chmod(0o755)

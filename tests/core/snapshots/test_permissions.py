@@ -45,7 +45,7 @@ def test_a_table_is_read_as_it_was_written(table: PermissionTable) -> None:
 
 @pytest.fixture(params=["at once", "later"])
 def when(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """When the files that git knows are looked at."""
+    """Look at the files that git knows early or late."""
     if request.param == "later":
         for module in (work_tree, workspace_scanner):
             monkeypatch.setattr(module, "AT_ONCE", -1)
@@ -166,7 +166,7 @@ async def test_work_trees_inside(tmp_path: Path) -> None:
 
 
 async def test_what_was_away_and_is_back(tmp_path: Path) -> None:
-    """As our index has it: git does not name it."""
+    """Files that are back are as in our index, so git does not name them."""
     root = repository(tmp_path / "w", d__a="a", d__b="b", e="e")
     (root / "d/a").chmod(0o600)
     async with shadow_of(root) as shadow:

@@ -24,7 +24,7 @@ NOWHERE = "0123456789" * 4
 
 @pytest.fixture(params=[0, 100], autouse=True)
 def fold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways in which a changed file is kept."""
+    """Use both ways in which a changed file is kept."""
     monkeypatch.setattr(work_tree, "FOLD_FILES", request.param)
 
 

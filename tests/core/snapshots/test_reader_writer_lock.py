@@ -12,7 +12,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Recorder:
-    """Who is in, in the order of coming and going."""
+    """Notes who takes and releases the lock, in order."""
 
     def __init__(self) -> None:
         self.gate = ReaderWriterLock()
@@ -20,14 +20,14 @@ class Recorder:
         self.leave = anyio.Event()
 
     async def use(self, name: str) -> None:
-        """Until `leave`."""
+        """Hold the lock for reading until `leave` is set."""
         async with self.gate.use():
             self.said.append(f"{name} in")
             await self.leave.wait()
         self.said.append(f"{name} out")
 
     async def change(self, name: str) -> None:
-        """For a moment."""
+        """Hold the lock for writing for a moment."""
         async with self.gate.alone():
             self.said.append(f"{name} alone")
             await anyio.lowlevel.checkpoint()

@@ -26,7 +26,7 @@ LONG = "".join(f"line {number}\n" for number in range(50))
 
 @pytest.fixture(params=["beside the index", "in the index"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways in which a changed file is kept."""
+    """Use both ways in which a changed file is kept."""
     if request.param == "in the index":
         monkeypatch.setattr(work_tree, "FOLD_FILES", 0)
     return request.param

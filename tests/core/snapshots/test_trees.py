@@ -31,7 +31,7 @@ CHANGES = st.dictionaries(PATHS, st.none() | ENTRIES, max_size=8)
 
 
 class Memory:
-    """Objects by id."""
+    """An object store in memory."""
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
@@ -43,7 +43,7 @@ class Memory:
         return oid
 
     def files(self, tree: str | None) -> dict[bytes, TreeEntry]:
-        """All of them, by path."""
+        """Return all files of a tree, by path."""
         found: dict[bytes, TreeEntry] = {}
         for name, entry in parse_tree(self.objects[tree]).items() if tree else ():
             if entry.mode == DIRECTORY:
@@ -117,7 +117,7 @@ def test_small_trees_are_compared_without_git_and_large_ones_are_not(tmp_path: P
     assert large is not None
     assert sorted(store.differing(EMPTY, small) or ()) == sorted((path, (None, entry)) for path in few)
     assert store.differing(small, large) is None
-    assert store.differing(EMPTY, "0" * 39 + "1") is None  # not at hand
+    assert store.differing(EMPTY, "0" * 39 + "1") is None  # the store does not have it
 
 
 def test_git_reads_what_we_write(tmp_path: Path) -> None:

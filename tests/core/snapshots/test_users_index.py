@@ -45,7 +45,7 @@ async def contents(shadow: Shadow, snapshot: Snapshot) -> dict[str, tuple[int, b
 
 
 def on_disk(root: Path) -> dict[str, tuple[int, bytes]]:
-    """The same, by a plain look at the files."""
+    """Return the files as a plain look at the disk finds them."""
     return {path: (KIND[kind], data) for path, (kind, data) in look(root).items() if ".git" not in Path(path).parts}
 
 
@@ -147,7 +147,7 @@ def caches(root: Path) -> None:
 
 
 def missing(root: Path) -> None:
-    """As in a partial clone."""
+    """Remove an object, as in a partial clone."""
     oid = git(root, "rev-parse", "HEAD:a.txt").strip()
     (root / ".git" / "objects" / oid[:2] / oid[2:]).unlink()
 
@@ -158,7 +158,7 @@ def packed(root: Path) -> None:
 
 
 def borrowing(root: Path) -> None:
-    """Alternates of alternates."""
+    """Make a clone whose alternates have alternates."""
     os.rename(root, root.parent / "first")
     git(root.parent, "clone", "-q", "--shared", "first", "second")
     git(root.parent, "clone", "-q", "--shared", "second", str(root))

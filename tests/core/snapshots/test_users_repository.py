@@ -16,7 +16,7 @@ pytestmark = pytest.mark.anyio
 
 @pytest.fixture(params=[0, 100], autouse=True)
 def fold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both ways in which a changed file is kept."""
+    """Use both ways in which a changed file is kept."""
     monkeypatch.setattr(work_tree, "FOLD_FILES", request.param)
 
 

@@ -51,7 +51,7 @@ def fsck(root: Path, place: Path, tree: str) -> None:
 
 
 def write(path: Path, text: str | bytes) -> Path:
-    """A file with its directories."""
+    """Write a file, and make its directories."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return path
@@ -73,7 +73,7 @@ def told(root: Path, changed: Sequence[Changed]) -> list[str]:
 
 
 def one_told(root: Path, one: Changed) -> str:
-    """One of them."""
+    """Describe one change."""
     path = os.path.relpath(one.path, root)
     if one.old_path is not None:
         return f"R {os.path.relpath(one.old_path, root)} -> {path}"
@@ -81,7 +81,7 @@ def one_told(root: Path, one: Changed) -> str:
 
 
 def look(directory: Path) -> dict[str, tuple[str, bytes]]:
-    """Every file and link below it: what it is, and its bytes."""
+    """Return every file and link in the directory: its kind and its bytes."""
     found = {}
     for where, directories, names in os.walk(directory):
         for name in [*names, *directories]:

@@ -59,7 +59,7 @@ class State:
         return directory
 
     def age(self, directory: Path, seconds: float) -> None:
-        """As if nothing had happened there for so long."""
+        """Set the times of all files back by so many seconds."""
         then = time.time() - seconds
         for path in (*sorted(directory.rglob("*"), reverse=True), directory):
             os.utime(path, (then, then))

@@ -26,7 +26,7 @@ async def until(condition: Callable[[], object], what: str) -> None:
 
 
 class Heard:
-    """What a terminal told."""
+    """Keeps what a terminal tells its listener."""
 
     def __init__(self) -> None:
         self.printed = b""
@@ -35,7 +35,7 @@ class Heard:
         """What it had printed when it told of the end."""
 
     def listener(self) -> Listener:
-        """Who hears it."""
+        """Return a listener that keeps what it is told."""
         return Listener(self._print, self._end)
 
     def _print(self, data: bytes) -> None:
@@ -46,7 +46,7 @@ class Heard:
         self.ended.append(ended)
 
     async def until(self, words: bytes) -> None:
-        """It has printed that."""
+        """Wait until the command has printed this."""
         await until(lambda: words in self.printed, f"{words!r} on the terminal")
 
 
@@ -70,7 +70,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def guard() -> Iterator[Guard]:
-    """Ended with the test."""
+    """A guard that is closed after the test."""
     guard = Guard()
     yield guard
     close_guard(guard)
@@ -94,7 +94,7 @@ async def start(guard: Guard, mark: str) -> AsyncIterator[Start]:
 
 @pytest.fixture
 def shell(start: Start) -> Start:
-    """The same for a line of shell."""
+    """Start a line of shell in a terminal."""
 
     async def begin(line: str, **options: object) -> tuple[Terminal, Heard]:
         return await start("/bin/sh", "-c", line, **options)

@@ -19,7 +19,7 @@ class Model:
         self.saved = (0, 0)
 
     def go(self, row: int, column: int) -> None:
-        """Move within the screen."""
+        """Move the cursor within the screen."""
         self.row = min(max(row, self.top), self.top + ROWS - 1)
         self.column = max(0, column)
         self.bottom = max(self.bottom, self.row)

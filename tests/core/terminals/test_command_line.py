@@ -11,7 +11,7 @@ from acp_nvim.terminals.command_line import ENVIRONMENT, command_to_run, in_word
 
 @pytest.fixture
 def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The user's."""
+    """Set `$SHELL` to a program of the test."""
     path = program(tmp_path / "shells" / "zsh")
     monkeypatch.setenv("SHELL", path)
     return path
@@ -26,7 +26,7 @@ def program(path: Path) -> str:
 
 
 def argv(command: str, args: list[str], cwd: Path, env: dict[str, str] | None = None) -> list[str]:
-    """What is run for it."""
+    """Return the arguments of the program that is run for a command."""
     return list(command_to_run(command, args, str(cwd), env or {}).argv)
 
 

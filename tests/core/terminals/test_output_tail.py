@@ -35,13 +35,13 @@ ODD = st.text(st.sampled_from("\x1b[]P0m;\x07\\a\n ("), max_size=40)
 
 
 def cut(data: bytes, places: list[int]) -> list[bytes]:
-    """The same bytes in pieces."""
+    """Cut the bytes into pieces."""
     ends = [0, *sorted(place % (len(data) + 1) for place in places), len(data)]
     return [data[start:end] for start, end in pairwise(ends)]
 
 
 def tail_of(pieces: list[bytes], limit: int) -> OutputTail:
-    """After all of them, and the end."""
+    """Return the tail after all pieces and the end."""
     tail = OutputTail(limit)
     for piece in pieces:
         tail.feed(piece)

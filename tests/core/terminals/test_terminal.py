@@ -22,7 +22,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def end_of(terminal: Terminal) -> Ended:
-    """How it ended, within a limit."""
+    """Wait for the end of the command, within a limit."""
     with anyio.fail_after(LIMIT_SECONDS):
         return await terminal.wait()
 
@@ -36,7 +36,7 @@ async def output_of(shell: Start, line: str) -> str:
 
 @pytest.fixture
 def merciless(monkeypatch: pytest.MonkeyPatch, patient: None) -> None:
-    """Who ignores SIGTERM is killed at once."""
+    """Kill at once what ignores SIGTERM."""
     monkeypatch.setattr(stopping, "TERM_GRACE_SECONDS", 0.05)
 
 
@@ -239,7 +239,7 @@ async def test_what_a_command_left_running_goes_on_until_nobody_needs_it(shell: 
 
 
 async def test_the_id_of_a_process_that_is_gone_is_forgotten_at_once(shell: Start) -> None:
-    """It may be that of another program of the user's soon."""
+    """The id may soon be that of another program of the user."""
     terminal, _ = await shell("exit 0")
     await end_of(terminal)
     assert not repr(terminal._guard).endswith(f" {terminal.pid}>")
@@ -248,7 +248,7 @@ async def test_the_id_of_a_process_that_is_gone_is_forgotten_at_once(shell: Star
 
 
 async def settled(terminal: Terminal) -> None:
-    """It has been looked for what the command left."""
+    """Wait until the terminal has looked for what the command left."""
     await until(lambda: terminal._has_descendants is not None, "a look for what is left")
 
 

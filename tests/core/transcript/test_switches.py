@@ -41,7 +41,7 @@ UPDATES = some.lists(some.builds(ModeChanged, WORDS) | some.builds(ConfigReplace
 
 
 def select(config_id, current, *values, category=None):
-    """An option."""
+    """Return an option that selects one of these values."""
     return ConfigOption(
         config_id=config_id,
         name=config_id.title(),

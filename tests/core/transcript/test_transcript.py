@@ -205,7 +205,7 @@ class Show:
         self._requests = 0
 
     def do(self, step: tuple[Any, ...]) -> None:
-        """One step."""
+        """Carry out one step."""
         transcript = self.transcript
         place = len(self.events)
         match step:

@@ -49,7 +49,7 @@ LIMITS = TextLimits(21, 400, first=8, last=12)
 
 
 def numbered(start: int, end: int) -> str:
-    """These lines."""
+    """Return lines with these numbers."""
     return "\n".join(map(str, range(start, end)))
 
 

@@ -30,7 +30,7 @@ def sums(said: list[TurnTokens]) -> list[TurnTokens]:
 
 
 def counts(is_known: bool, is_fresh: bool = True) -> TurnCounts:
-    """Of a process that has just begun."""
+    """Return the counts of a process that has just begun."""
     found = TurnCounts()
     found.begin(is_known, is_fresh)
     return found

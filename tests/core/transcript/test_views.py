@@ -24,7 +24,7 @@ def image(size: int) -> ImageContent:
 
 
 def resource(**contents: str) -> EmbeddedResource:
-    """A resource that holds this."""
+    """Return a resource with these contents."""
     return EmbeddedResource(resource=EmbeddedResourceResource(uri="file:///a", **contents))
 
 

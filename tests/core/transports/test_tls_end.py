@@ -22,7 +22,7 @@ ADDRESS = parse_address("localhost:1")
 
 
 class Ended:
-    """A stream at its end."""
+    """A stream that tells its end by raising an error."""
 
     def __init__(self, told: Exception) -> None:
         self.told = told

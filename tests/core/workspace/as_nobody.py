@@ -32,7 +32,7 @@ def nobodys_directory() -> Iterator[Path]:
 
 
 def give(path: Path) -> None:
-    """It is that user's from now on."""
+    """Give the file to that user."""
     if os.geteuid() == 0:
         os.chown(path, NOBODY, NOBODY)
 
@@ -47,7 +47,7 @@ def as_nobody(action: str, path: Path | str, largest: int | None = None) -> dict
 
 
 def main(action: str, path: str, largest: str | None = None) -> dict[str, Any]:
-    """Runs in the other process."""
+    """Run the action in the process that has lost its rights."""
     from acp_nvim.workspace import disk  # before the rights are gone, among them that to read the sources
     from acp_nvim.workspace.refusals import FileRefusedError
 

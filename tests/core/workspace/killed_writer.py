@@ -19,7 +19,7 @@ from types import BuiltinFunctionType
 from typing import Any
 
 import anyio
-import anyio._backends._asyncio  # not in each child again
+import anyio._backends._asyncio  # once here, not in each child
 
 from acp_nvim.workspace import disk
 from acp_nvim.workspace.disk import stamp_of
@@ -50,7 +50,7 @@ def lay_out(directory: Path, kind: str) -> Path:
 
 
 def found(directory: Path) -> dict[str, dict[str, Any]]:
-    """Every file below it: text, mode, and where a link leads."""
+    """Describe every file in the directory: its text, mode, and where a link leads."""
     files = sorted(path for path in directory.rglob("*") if path.is_symlink() or not path.is_dir())
     return {
         str(path.relative_to(directory)): {
@@ -70,7 +70,7 @@ class Killer:
         self._tell = tell
 
     def arm(self) -> None:
-        """From now on."""
+        """Count the steps from now on."""
         for name, real in list(vars(os).items()):
             if isinstance(real, BuiltinFunctionType) and name not in ("kill", "getpid", "fspath", "_exit"):
                 setattr(os, name, self._step(name, real))
@@ -99,7 +99,7 @@ def no_link(*_: object, **__: object) -> None:
 
 
 def write_once(wanted: Path, kind: str, step: int, tell: int) -> None:
-    """In the child: what the host does."""
+    """Write the file in the child as the host does."""
     path = Roots([str(wanted.parents[-2])]).resolve(str(wanted))
     expected = stamp_of(os.stat(path)) if os.path.exists(path) else None
     if kind == "no links":

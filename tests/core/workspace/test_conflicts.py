@@ -31,7 +31,7 @@ def names(directory: Path) -> list[str]:
 
 
 def content(file: str | Path) -> bytes:
-    """The bytes of a copy."""
+    """Return the bytes of a kept version."""
     return Path(file).read_bytes()
 
 

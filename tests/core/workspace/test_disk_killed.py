@@ -63,7 +63,7 @@ def test_killed_before_any_step(tmp_path: Path, kind: str) -> None:
 
 
 def temporary_bytes(directory: Path) -> int:
-    """How far the writer is."""
+    """Return the size of the temporary file: how much the writer has written."""
     for path in directory.glob(".acp_nvim-*"):
         try:
             return path.stat().st_size

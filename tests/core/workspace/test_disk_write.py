@@ -36,7 +36,7 @@ async def overwrite(path: Path | str, text: str = "new", encoding: str = "utf-8"
 
 
 async def refusal(path: Path | str) -> str:
-    """Why it is not written."""
+    """Return the reason why the file is not written."""
     with pytest.raises(FileRefusedError) as caught:
         await overwrite(path)
     assert not isinstance(caught.value, ChangedOnDiskError)

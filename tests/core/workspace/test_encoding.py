@@ -19,7 +19,7 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 
 
 def refusal(text: str, encoding: str) -> str:
-    """Why it is not written."""
+    """Return the reason why the text is not encoded."""
     with pytest.raises(FileRefusedError) as caught:
         encode("/f", text, encoding)
     return str(caught.value)

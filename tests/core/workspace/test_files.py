@@ -40,7 +40,7 @@ class Workspace:
         self._seen = LastSeen(root / "seen")
 
     def forget_texts(self) -> None:
-        """Nothing but digests can be kept of what the agent sees."""
+        """Keep nothing but digests of what the agent sees."""
         self._seen = LastSeen(None, text_bytes=0)
 
     async def _followed(self, what: Followed) -> None:
@@ -48,11 +48,11 @@ class Workspace:
         self.told += [] if what.kind == "read" else [told]
 
     async def read(self, path: Path | None = None, line: int | None = None, limit: int | None = None) -> str:
-        """The agent reads."""
+        """Read as the agent."""
         return await read_text_file(self.files, self._seen, str(path or self.file), line, limit)
 
     async def write(self, text: str, path: Path | None = None, save: bool = True) -> str:
-        """The agent writes."""
+        """Write as the agent."""
         return (await write_text_file(self.files, self._seen, str(path or self.file), text, save)).how
 
     def kept(self) -> list[str]:
@@ -60,18 +60,18 @@ class Workspace:
         return [Path(one.file).read_text() for one in self.conflicts.of(str(self.file))]
 
     def on_disk(self) -> str:
-        """The file's text."""
+        """Return the text of the file on disk."""
         return self.file.read_text()
 
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    """With one file of five lines."""
+    """A workspace with one file of five lines."""
     return Workspace(tmp_path)
 
 
 def once(act: Callable[[FakeBuffer], None]) -> Callable[[FakeBuffer], None]:
-    """Done the first time only."""
+    """Return an act that does something only the first time."""
     done: list[int] = []
 
     def first(buffer: FakeBuffer) -> None:

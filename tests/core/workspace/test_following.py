@@ -23,12 +23,12 @@ LATER = count(1_700_000_000_000_000_000)
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
-    """With one file of five lines."""
+    """A workspace with one file of five lines."""
     return Workspace(tmp_path)
 
 
 async def changed(workspace: Workspace, text: str | bytes) -> None:
-    """Another program writes the file, and the editor has noticed."""
+    """Change the file as another program, and let the editor notice."""
     workspace.file.write_bytes(text if isinstance(text, bytes) else text.encode())
     os.utime(workspace.file, ns=(next(LATER),) * 2)
     await workspace.files.disk_changed(str(workspace.file))
@@ -128,7 +128,7 @@ async def test_a_file_that_was_touched_before_it_was_renamed_is_the_same(workspa
 
 async def test_an_inode_that_is_used_again_for_another_text_is_no_renamed_file(workspace: Workspace) -> None:
     workspace.editor.open(workspace.file)
-    workspace.file.write_text(OLD.replace("one", "ONE"))  # the same size
+    workspace.file.write_text(OLD.replace("one", "ONE"))  # a text of the same size
     os.utime(workspace.file, ns=(next(LATER),) * 2)
     workspace.file.rename(workspace.root / "new")
     await workspace.files.disk_changed(str(workspace.file))

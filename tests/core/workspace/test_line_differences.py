@@ -11,7 +11,7 @@ from acp_nvim.workspace.line_differences import CLOSE_LINES, Block, differences,
 
 
 def few(chance: random.Random, count: int, different: int) -> list[str]:
-    """That many lines, of which some are the same."""
+    """Return so many lines, of which some are the same."""
     return [f"{chance.randrange(different)}\n" for _ in range(count)]
 
 

@@ -51,7 +51,7 @@ def any_edits(draw) -> tuple[list[str], list[str], list[str]]:
 
 
 def joined(lines: list[str]) -> str:
-    """The text of these lines."""
+    """Return the text of these lines."""
     return "".join(line + "\n" for line in lines)
 
 
@@ -150,7 +150,7 @@ async def test_many_conflicts_are_a_conflict() -> None:
 )
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 async def test_any_character_may_be_in_a_line(line: str, end: str) -> None:
-    line = line.replace("\r", "") if end == "\r" else line  # there it ends one
+    line = line.replace("\r", "") if end == "\r" else line  # there `\r` ends a line
     base = end.join([line, "2", "3", "4", "5", line, ""])
     ours, theirs = base.replace("2", line + "user"), base.replace("5", line + "agent")
     both = end.join([line, line + "user", "3", "4", line + "agent", line, ""])

@@ -27,7 +27,7 @@ def folding(fold: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def short(name: str) -> str:
-    """Fold as FAT does, roughly."""
+    """Fold a name roughly like FAT."""
     return f"{name[:3]}~1".lower() if "~" in name or len(name) > 8 else name.lower()
 
 

@@ -152,7 +152,7 @@ def test_case_counts_where_the_file_system_says_so(root: Path) -> None:
     [("", True), ("/", True), ("/file", True), ("/a/b", True), ("c", False)],
 )
 def test_a_real_path_is_compared_as_it_is(root: Path, path: str, inside: bool) -> None:
-    """Of real paths only: nothing is asked of the system."""
+    """Real paths are compared without asking the system."""
     assert Roots(["/nowhere", str(root)]).contains(f"{root}{path}") is inside
     assert not Roots(["/nowhere", str(root)]).contains(str(root.parent))
 

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def put(spill: Spill, text: str) -> int | None:
-    """Keep it."""
+    """Store a text."""
     data = encode(text)
     return await spill.put(data, digest(data))
 
@@ -156,7 +156,7 @@ async def test_a_text_that_comes_while_it_is_closed_is_not_left_behind(tmp_path:
 
 
 def left_over(directory: Path, pid: int, seconds_ago: float = 0) -> Path:
-    """What a process has left."""
+    """Make the directory that a dead process has left."""
     path = directory / f"{pid}-0123456789abcdef"
     path.mkdir()
     (path / "1").write_text("text")

@@ -81,7 +81,7 @@ async def test_what_is_no_name_is_refused(project: Path, worktrees: Worktrees, n
 
 
 async def test_what_is_in_the_way_is_said(tmp_path: Path, project: Path, worktrees: Worktrees) -> None:
-    assert "is not in a git repository" in await refusal(worktrees, Path("/"))  # nothing is above it
+    assert "is not in a git repository" in await refusal(worktrees, Path("/"))  # no repository above it
     assert "is not in a work tree" in await refusal(worktrees, project / ".git")
     assert "there is no directory" in await refusal(worktrees, tmp_path / "none")
     git(project, "branch", "acp/taken")

@@ -61,7 +61,7 @@ class Maker:
         self._leading: dict[int, list[dict[str, Any]]] = {}
 
     def instance(self, definition: str) -> Instance:
-        """One instance of that definition."""
+        """Return a random instance of a definition."""
         sites = self._sites = []
         return Instance(self._make(self._shapes.definitions[definition]), sites)
 

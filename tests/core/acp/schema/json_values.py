@@ -59,7 +59,7 @@ def number(random: Random, schema: dict[str, Any]) -> float:
 
 
 def anything(random: Random, depth: int = 2) -> Any:
-    """JSON of any kind."""
+    """Return a random JSON value."""
     kind = random.randrange(7 if depth else 5)
     if kind == 5:
         return [anything(random, depth - 1) for _ in range(random.randrange(3))]

@@ -30,7 +30,7 @@ class Shapes:
         self._fixed: dict[int, dict[str, Any] | None] = {}
 
     def definition(self, reference: str) -> dict[str, Any]:
-        """What `#/$defs/...` stands for."""
+        """Return the definition that a `$ref` names."""
         found: dict[str, Any] = self.definitions[reference.rpartition("/")[2]]
         return found
 

@@ -35,7 +35,7 @@ SCALARS: dict[Any, tuple[Any, ...]] = {
 
 
 class Builder:
-    """Makes instances of one type."""
+    """Makes random instances of a type."""
 
     def __init__(self, random: Random) -> None:
         self._random = random

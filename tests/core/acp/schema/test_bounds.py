@@ -145,12 +145,12 @@ def _more_of(cls: type) -> dict[str, Any]:
 
 
 def most_of(field: inspect.Field) -> int:
-    """Its bound."""
+    """Return the greatest length that a field may have."""
     return next(one.max_length for one in decoding._choices(field.type) if hasattr(one, "max_length"))
 
 
 def kind_of(field: inspect.Field, kind: type[inspect.Type]) -> inspect.Type:
-    """Which of the types that it may have is of that kind."""
+    """Return that of the field's types which is of this kind."""
     return next(one for one in decoding._choices(field.type) if isinstance(one, kind))
 
 

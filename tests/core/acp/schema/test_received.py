@@ -25,7 +25,7 @@ DEFINITIONS = [(version, name) for version in VERSIONS for name in definitions(v
 
 @functools.cache
 def validator(version: str, name: str) -> jsonschema_rs.Draft202012Validator:
-    """Judges instances of a definition."""
+    """Return a validator for instances of a definition."""
     root = load(version)
     return jsonschema_rs.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": root["$defs"]})
 
@@ -49,5 +49,5 @@ def check(version: str, name: str, found: Instance) -> None:
 def test_nothing_of_a_valid_instance_is_lost(version: str, name: str, data: st.DataObject) -> None:
     whole = WITHIN.get(name, name)
     for found in data.draw(instances(shapes(version), whole, through=name)):
-        validator(version, whole).validate(found.value)  # the generator is right
+        validator(version, whole).validate(found.value)  # the generated instance is valid
         check(version, whole, found)

@@ -15,7 +15,7 @@ OPTION = {"id": "o", "name": "O", "type": "boolean", "currentValue": True}
 
 
 def read(answer: Any, shape: Any = NewSessionResponse) -> tuple[Any, list[str]]:
-    """As it comes over the wire."""
+    """Decode an answer from its JSON; also return what was wrong in it."""
     return salvage(json.dumps(answer).encode(), shape)
 
 

@@ -30,7 +30,7 @@ FILE = "schema.unstable.json"
 
 @functools.cache
 def validator(version: str, name: str) -> jsonschema_rs.Draft202012Validator:
-    """Judges instances of a definition."""
+    """Return a validator for instances of a definition."""
     return jsonschema_rs.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": load(version, FILE)["$defs"]})
 
 
@@ -85,7 +85,7 @@ def lost(decoded: Any, said: Any, where: str = "$") -> str | None:
 
 def check(version: str, message: str, found: list[Instance]) -> None:
     for one in found:
-        validator(version, message).validate(one.value)  # the generator is right
+        validator(version, message).validate(one.value)  # the generated instance is valid
         decoded = decoding.decode(msgspec.json.encode(one.value), ours(version, message))
         assert lost(decoded, one.value) is None, one.value
 
