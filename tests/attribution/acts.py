@@ -204,7 +204,7 @@ class Acts:
 
     def other_program(self, name: str, rng: random.Random, number: int) -> str | None:
         if self.command:
-            return None  # nobody could tell
+            return None  # the outcome would not be known
         wait_past(self.stage.command_ended + AFTER_NS)
         path = self.stage.where / name
 

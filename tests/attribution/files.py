@@ -28,7 +28,7 @@ class File:
 
 
 class Files:
-    """Those of a sequence, by name."""
+    """The files of a sequence, by name."""
 
     def __init__(self) -> None:
         self.all: dict[str, File] = {}
@@ -56,7 +56,7 @@ class Files:
         return {name: file for name, file in self.all.items() if file.agent and not file.user}
 
     def not_agent(self, names: set[str]) -> set[str]:
-        """Those of these names that no agent has changed."""
+        """Return the names whose files no agent has changed."""
         return {name for name in names if not self.of(name).agent}
 
 

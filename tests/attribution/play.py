@@ -37,7 +37,7 @@ class Player:
         self._acts = Acts(stage, self.files)
 
     def play(self) -> None:
-        """Raises `Broken`."""
+        """Play the sequence; raise `Broken` if a rule does not hold."""
         sequence = self._sequence
         for step in sequence.steps:
             self._step(step)

@@ -67,7 +67,7 @@ class Sequence:
 
 
 def make(seed: int, end_chance: float = END_CHANCE) -> Sequence:
-    """The sequence of that seed."""
+    """Return the sequence of a seed."""
     rng = random.Random(f"whose {seed}")
     weights = AGENT | USER
     ops = [rng.choice(["agent_fs", "agent_tool", "agent_command"])] if rng.random() < 0.5 else []

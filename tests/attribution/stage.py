@@ -116,7 +116,7 @@ class Stage:
         self.git("stash", "clear")
 
     def git(self, *words: str, stdin: bytes | None = None, check: bool = True) -> subprocess.CompletedProcess[bytes]:
-        """The user's git."""
+        """Run git as the user."""
         env = {**os.environ, **USER, "HOME": str(self.directory), "GIT_CONFIG_NOSYSTEM": "1", "GIT_EDITOR": "true"}
         done = subprocess.run(["git", *words], cwd=self.project, env=env, input=stdin, capture_output=True, check=False)
         if check and done.returncode:
@@ -131,12 +131,12 @@ class Stage:
         return {Path(path).name: Review(operation, by, why) for path, operation, by, why in found}
 
     def buffers(self, nvim: HeadlessEditor) -> dict[str, dict[str, Any]]:
-        """The loaded buffers, by name."""
+        """Return the loaded buffers, by name."""
         found: list[dict[str, Any]] = nvim.lua("return stage.look(...)", str(self.where))
         return {Path(one["path"]).name: one for one in found}
 
     def trees(self) -> Tree:
-        """The files of the sequence."""
+        """Return the files of the sequence, by name."""
         return {path.name: path.read_bytes() for path in sorted(self.where.iterdir()) if path.is_file()}
 
     def told(self) -> str:

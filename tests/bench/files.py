@@ -94,7 +94,7 @@ class Compared:
 
     @property
     def ratio(self) -> float:
-        """How many times the floor."""
+        """How many times as long as the floor it takes."""
         return self.ours / self.floor
 
 
@@ -119,7 +119,7 @@ class Round:
         self.argv = [sys.executable, "-S", "-E", str(FLOOR / "agent.py"), str(self._job)]
 
     def run(self, editor: HeadlessEditor) -> Served:
-        """Everything but closing the editor."""
+        """Run one round, up to closing the editor."""
         path = editor.project / "file.txt"
         path.write_text("".join(f"{row:05d} a line of about forty letters, v000\n" for row in range(LINES)))
         where = [str(path), list(MARKED), MARK_COLUMN, list(FOLDED), FOLD_ROWS, USERS_ROW]
@@ -165,7 +165,7 @@ class Round:
 
 
 class OurRound(Round):
-    """Against the plugin."""
+    """A round with the plugin."""
 
     def _open(self, editor: HeadlessEditor) -> None:
         editor.command("AcpChat bench")
@@ -176,7 +176,7 @@ class OurRound(Round):
 
 
 class FloorRound(Round):
-    """Against the floor."""
+    """A round with plain Lua."""
 
     def _open(self, editor: HeadlessEditor) -> None:
         editor.lua("bench.floor = dofile(...)", str(FLOOR / "floor.lua"))
@@ -188,7 +188,7 @@ class FloorRound(Round):
 
 
 def ours(directory: Path, with_pings: bool = False) -> Served:
-    """The plugin serves the agent."""
+    """Measure the plugin."""
     measured = OurRound(directory, with_pings)
     editor = HeadlessEditor(directory, agents={"bench": {"command": measured.argv}})
     try:
@@ -198,7 +198,7 @@ def ours(directory: Path, with_pings: bool = False) -> Served:
 
 
 def floor(directory: Path, with_pings: bool = False) -> Served:
-    """Plain Lua serves the agent."""
+    """Measure plain Lua."""
     editor = HeadlessEditor(directory, plugin=False)
     try:
         return FloorRound(directory, with_pings).run(editor)

@@ -54,7 +54,7 @@ class _Bytes:
         return piece
 
     async def send(self, item: bytes) -> None:
-        """Nothing is said back."""
+        """Drop the answers."""
 
 
 class _Lines(_Bytes):
@@ -72,7 +72,7 @@ class _Lines(_Bytes):
 
 
 class _Batching(FakeEditor):
-    """An editor that only gathers."""
+    """An editor that only gathers batches."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ class _Batching(FakeEditor):
 
 
 class _Listener:
-    """A session that only presents."""
+    """A session that only presents updates."""
 
     def __init__(self, editor: FakeEditor) -> None:
         self._presenter = Presenter(1, "/", editor, lambda: None)
@@ -106,11 +106,11 @@ class _Listener:
         raise NotImplementedError
 
     def on_gone(self, failure: object) -> None:
-        """Never."""
+        """Not called here."""
 
 
 def chunk_line(number: int, message_id: str | None = None) -> bytes:
-    """One `agent_message_chunk`."""
+    """Return one `agent_message_chunk`."""
     return _line(f"some words of text {number} and\n", {} if message_id is None else {"messageId": message_id})
 
 

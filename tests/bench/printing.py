@@ -18,7 +18,7 @@ def fresh(measure: Callable[[Path], T]) -> T:
 
 
 def line(what: str, figure: str, bound: str) -> None:
-    """One row."""
+    """Print one row of the table."""
     print(f"{what:<66} {figure:>28}   {bound}", flush=True)
 
 

@@ -114,7 +114,7 @@ class Felt:
 
 
 def line_of(row: int, language: str) -> str:
-    """A line of code."""
+    """Return a line of code."""
     if language == "lua":
         return f'local value_{row} = compute(value_{row - 1}, "text {row}") -- a comment of the line {row}'
     return f'value_{row} = compute(value_{row - 1}, "text {row}")  # a comment of the line {row}'
@@ -152,7 +152,7 @@ def typed(editor: ScreenEditor) -> Typed:
 
 
 def jumps(editor: ScreenEditor, code: str) -> Jumps:
-    """From hunk to hunk, or as far without them."""
+    """Jump from hunk to hunk, or as far without hunks."""
     editor.lua(code, JUMPS)
     times = editor.wait_until("bench.times", 120, "the jumps")
     return Jumps(*(statistics.median(times[which]) for which in ("ran", "first", "all")))

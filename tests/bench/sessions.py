@@ -66,7 +66,7 @@ class Sessions:
 
 
 def talk(directory: Path, lines: int, pause: float, screen: bool) -> Sessions:
-    """So many lines in each session, with so many seconds between them."""
+    """Let every session write so many lines, with a pause in seconds between them."""
     agents = {name: {"command": agent_script(directory, TALKER, name).argv} for name in AGENTS}
     kind = ScreenEditor if screen else HeadlessEditor
     editor = kind(directory, agents=agents)

@@ -19,7 +19,7 @@ DIRECTORIES = 800
 WORDS = [b"def ", b"return ", b"import ", b"self.", b" = ", b"\n", b"    ", b"(", b")", b"if ", b"else:", b"value"]
 MANY_FILES = 100_000
 CHANGED = 5
-"""Files that a turn changes."""
+"""The number of files that a turn changes."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class First:
 
 
 def make_many(root: Path) -> None:
-    """As many tracked files as a large project has, small ones, in one pack."""
+    """Commit as many small files as a large project has, in one pack."""
     dice = random.Random(1)
     for number in range(MANY_FILES // 25):
         directory = root / f"part{number % 20}" / f"module{number}"
@@ -93,12 +93,12 @@ async def measure_first(directory: Path, packed: bool, rounds: int) -> list[Firs
 
 
 def git(root: Path, *words: str) -> None:
-    """Its output is not read."""
+    """Run git without reading its output."""
     subprocess.run(["git", *words], cwd=root, check=True, stdout=subprocess.DEVNULL)
 
 
 def timed(work: Callable[[], object]) -> float:
-    """Seconds."""
+    """Return the seconds that the work takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
@@ -139,15 +139,15 @@ async def measure(directory: Path, turns: int = 5) -> Round:
 
 
 def run(directory: Path) -> Round:
-    """In a directory of its own."""
+    """Measure in a directory of its own."""
     return anyio.run(measure, directory.resolve())
 
 
 def first(directory: Path, packed: bool, rounds: int) -> list[First]:
-    """In a directory of its own."""
+    """Measure first snapshots in a directory of their own."""
     return anyio.run(measure_first, directory.resolve(), packed, rounds)
 
 
 def median(seconds: list[float]) -> float:
-    """In milliseconds."""
+    """Return the median in milliseconds."""
     return statistics.median(seconds) * 1000

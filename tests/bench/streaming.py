@@ -34,7 +34,7 @@ class Streamed:
 
 
 def expected(count: int) -> str:
-    """What the talker says."""
+    """Return the text that the agent sends."""
     return "".join(f"chunk {i:06d} of words, **bold** and `code`" + ("\n" if i % 3 == 0 else " ") for i in range(count))
 
 

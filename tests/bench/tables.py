@@ -63,7 +63,7 @@ def bench_start() -> None:
 
 
 def bench_streams() -> None:
-    """How the editor feels meanwhile."""
+    """How long the editor answers nobody while text is streamed."""
     for count in (1_000, 20_000, 100_000):
         for screen in (False, True):
             runs = [fresh(lambda place: streaming.stream(place, count, screen)) for _ in range(ROUNDS)]  # noqa: B023
@@ -78,7 +78,7 @@ def bench_streams() -> None:
 
 
 def bench_sessions() -> None:
-    """How the editor feels while many talk."""
+    """How long the editor answers nobody while many sessions talk."""
     for lines, pause, words in ((2_000, 0.0, "without a pause"), (250, 0.02, "50 a second each")):
         for screen in (False, True):
             runs = [fresh(lambda place: sessions.talk(place, lines, pause, screen)) for _ in range(ROUNDS)]  # noqa: B023
@@ -127,7 +127,7 @@ def bench_files() -> None:
 
 
 def bench_review() -> None:
-    """How a file under review feels, beside the same file without hunks."""
+    """How long the editor needs for a file under review, and for the same file without hunks."""
     for language in ("lua", "python"):
         both = [
             (fresh(partial(review.measure, language=language, with_review=True)),

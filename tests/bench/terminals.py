@@ -44,7 +44,7 @@ end
 
 @dataclass(frozen=True)
 class Memory:
-    """MB, resident."""
+    """Resident memory, in MB."""
 
     before: float
     peak: float
@@ -67,7 +67,7 @@ class Flood:
 
 @dataclass(frozen=True)
 class Floor:
-    """The same bytes, read from a terminal by a loop of Python that keeps none; `pings` of a Neovim beside it."""
+    """A Python loop that reads the same bytes from a terminal and keeps none, with `pings` of a Neovim meanwhile."""
 
     seconds: float
     cpu: float
@@ -98,7 +98,7 @@ def _read_all() -> tuple[float, float]:
     try:
         while data := os.read(ours, 65536):
             size += len(data)
-    except OSError:  # EIO: the end
+    except OSError:  # EIO: the terminal has ended
         pass
     os.close(ours)
     process.wait()
@@ -107,7 +107,7 @@ def _read_all() -> tuple[float, float]:
 
 
 def flood(directory: Path, opened: bool) -> Flood:
-    """With the terminal buffer open meanwhile, or only the chat."""
+    """Measure output with the terminal buffer open, or only the chat."""
     script = agent_script(directory, RUNS)
     config = {"permissions": {"terminal": "allow"}}
     editor = HeadlessEditor(directory, agents={"flooder": {"command": script.argv}}, config=config)

@@ -18,7 +18,7 @@ from tests.support.ping import Ping, Report, report_of
 CALLS = 1000
 """All of them at once, which no agent does."""
 SINGLE = 200
-"""One after the other."""
+"""The number of calls of which each waits for the one before."""
 
 PREPARE = (
     CONNECT
@@ -76,7 +76,7 @@ class Client:
         self.process.stdin.flush()
 
     def hear(self) -> Any:
-        """The next answer."""
+        """Read the next answer."""
         assert self.process.stdout is not None
         return json.loads(self.process.stdout.readline())
 
@@ -86,7 +86,7 @@ class Client:
         return self.hear()
 
     def close(self) -> None:
-        """End it as agents do."""
+        """End the process as agents do: close its stdin."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()
@@ -95,7 +95,7 @@ class Client:
 
 
 def timed(act: Any, *args: Any) -> float:
-    """Milliseconds."""
+    """Return the milliseconds that the call takes."""
     begun = time.perf_counter()
     act(*args)
     return (time.perf_counter() - begun) * 1000
@@ -108,7 +108,7 @@ def own(editor: HeadlessEditor) -> float:
 
 
 def called(directory: Path) -> Called:
-    """One round."""
+    """Measure one round."""
     script = agent_script(directory, "def turn(agent, prompt):\n    pass\n")
     editor = HeadlessEditor(directory, agents={"it": {"command": script.argv}}, config={"default_agent": "it"})
     try:

@@ -20,7 +20,7 @@ FUZZED = ("acp_nvim.jsonrpc", "acp_nvim.acp")
 
 
 def main(arguments: list[str]) -> None:
-    """Fuzz for FUZZ_SECONDS (60)."""
+    """Fuzz for `FUZZ_SECONDS`, or 60."""
     sys.path.insert(0, str(CACHE / "site"))
     if arguments:
         try_one = make_try()
@@ -66,7 +66,7 @@ def make_try():
 
 
 def make_up() -> None:
-    """Not guided, but of words that peers use."""
+    """Fuzz without guidance, with words that peers use."""
     from hypothesis import HealthCheck, given, settings
     from hypothesis import strategies as st
 

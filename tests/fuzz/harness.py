@@ -104,11 +104,11 @@ class _Handler:
         assert isinstance(error, Exception)
 
     def parts(self, lines: list[Line]) -> list[list[Line]]:
-        """All of them."""
+        """Return all lines in one part."""
         return [lines]
 
     def text(self, lines: Sequence[Line]) -> bool:
-        """Take each by itself."""
+        """Leave all lines to be decoded one by one."""
         return False
 
     def split_text(self, line: Line) -> bool:
@@ -142,7 +142,7 @@ class Harness:
         self._loop = asyncio.SelectorEventLoop(_NothingToWaitFor())
 
     def close(self) -> None:
-        """End the loop."""
+        """Close the loop."""
         self._loop.close()
 
     def check_stream(self, stream: bytes, pieces: list[bytes]) -> None:

@@ -56,7 +56,7 @@ def _whole(value: Any) -> Any:
 
 
 def key(value: Any) -> str:
-    """Equal for equal values."""
+    """Return a text that is equal for equal values."""
     return repr(value)
 
 

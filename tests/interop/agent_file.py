@@ -70,12 +70,12 @@ class AgentFile(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     @property
     def is_example(self) -> bool:
-        """Whether no model is asked."""
+        """Whether it is an example agent, which asks no model."""
         return self.kind != "agent"
 
 
 def agents() -> list[AgentFile]:
-    """Those that are asked for, by name; the examples come last."""
+    """Return the agents that are asked for, by name; the examples come last."""
     found = []
     for path in sorted(FOLDER.glob("*.toml")):
         agent = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), AgentFile)

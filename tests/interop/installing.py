@@ -29,7 +29,7 @@ class NotInstalledError(Exception):
 
 
 def cache() -> Path:
-    """Where everything is kept."""
+    """The directory of everything that is installed."""
     return Path(os.environ.get("ACP_NVIM_INTEROP_CACHE") or ROOT / ".cache/interop").absolute()
 
 

@@ -59,7 +59,7 @@ class Offers:
         return list(self.names(category))
 
     def names(self, category: str) -> dict[str, str]:
-        """The same, and what they are called, for who reads."""
+        """Return the values of an option's category and their names."""
         options = [one for one in self._opened.get("configOptions") or [] if one.get("category") == category]
         for option in sorted(options, key=lambda one: category not in (one.get("id"), one.get("configId"))):
             if option.get("type") == "select":

@@ -182,7 +182,7 @@ return found
 
 
 def fork(stage: Stage) -> str:
-    """Another session begins with what was said."""
+    """Fork the session: another one begins with its conversation."""
     offered(stage, "fork")
     stage.nvim.command("AcpFork")
     stage.wait(lambda: stage.status().get("session_id") not in (None, stage.session_id), "another session")

@@ -63,7 +63,7 @@ def change(stage: Stage, category: str) -> tuple[str, str]:
 
 
 def mode(stage: Stage) -> str:
-    """To another one, and back."""
+    """Switch to another mode and back."""
     before, wanted = change(stage, "mode")
     choose(stage, "mode", before)
     how = "an option" if stage.wire.answers("session/set_config_option") else "a mode"

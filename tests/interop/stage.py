@@ -137,7 +137,7 @@ class Stage:
 
     @property
     def offers(self) -> Offers:
-        """By what it has said so far."""
+        """What the agent has offered so far."""
         return Offers(self.wire)
 
     # Neovim
@@ -170,7 +170,7 @@ class Stage:
             editor.close()
 
     def abandon(self) -> None:
-        """Ends Neovim, whatever is left."""
+        """End Neovim, even if processes are left."""
         with contextlib.suppress(AssertionError):
             self.close()
         if self._server is not None:
@@ -180,7 +180,7 @@ class Stage:
     # What a user does
 
     def status(self) -> dict[str, Any]:
-        """Of the session at hand."""
+        """Return the status of the current session."""
         return dict(self.nvim.lua('return require("acp_nvim").status()'))
 
     def text(self) -> str:
@@ -193,7 +193,7 @@ class Stage:
         return wait_until(condition, LIMIT, what, self.describe)
 
     def pause_until(self, condition: Callable[[], Any], what: str) -> None:
-        """Waits without a Neovim."""
+        """Wait for a condition outside of Neovim."""
         wait_until(condition, LIMIT, what)
 
     def describe(self) -> str:
@@ -222,7 +222,7 @@ class Stage:
         assert answer[0], answer
 
     def ends(self) -> list[dict[str, Any]]:
-        """How turns ended."""
+        """Return the events at the ends of turns."""
         return self.nvim.events("AcpTurnEnd")
 
     def choosing(self, *wanted: str) -> None:
@@ -234,6 +234,6 @@ class Stage:
         return list(self.nvim.lua("return _G.acp_select.asked"))
 
     def git(self, *arguments: str) -> None:
-        """Runs git in the project."""
+        """Run git in the project."""
         identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
         subprocess.run(["git", *identity, *arguments], cwd=self.project, check=True, capture_output=True)

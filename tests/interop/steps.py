@@ -30,7 +30,7 @@ class Step:
 
 
 def install(stage: Stage) -> str:
-    """From the registry."""
+    """Install the agent from its registry."""
     installing.install(stage.agent)
     stage.lay_out()
     return stage.agent.version
@@ -46,7 +46,7 @@ def initialize(stage: Stage) -> str:
 
 
 def new_session(stage: Stage) -> str:
-    """Opening the chat made one."""
+    """Check that opening the chat made a session."""
     stage.wait(lambda: stage.status()["state"] in ("idle", "failed"), "a session")
     status = stage.status()
     assert status["state"] == "idle", stage.describe()

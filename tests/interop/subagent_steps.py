@@ -125,7 +125,7 @@ def works(stage: Stage, parent: Parent) -> None:
 
 
 def is_cancelled(stage: Stage, parent: Parent) -> None:
-    """While it gives a long answer, on its block."""
+    """Cancel a child on its block while it gives a long answer."""
     known, count = parent.children(), len(stage.ends())
     cancels = len(stage.wire.sent("session/cancel"))
     before = sum(scene == "slow" for scene, _ in stage.model.turns)

@@ -21,7 +21,7 @@ the files and what went over the wire are looked at. `doc/development/testing.md
 
 
 class Results:
-    """What came of each step."""
+    """The results of all steps."""
 
     def __init__(self) -> None:
         self._cells: dict[str, dict[str, str]] = {}
@@ -29,7 +29,7 @@ class Results:
         self._versions: dict[str, str] = {}
 
     def add(self, agent: AgentFile, step: Step, words: str) -> None:
-        """Notes what a step gave."""
+        """Note the result of a step."""
         self._agents[agent.name] = agent
         self._cells.setdefault(agent.name, {})[step.name] = words
 
@@ -43,7 +43,7 @@ class Results:
         return all(len(cells) == len(STEPS) for cells in self._cells.values())
 
     def text(self) -> str:
-        """The page."""
+        """Return the page."""
         return (
             "\n".join([HEAD, f"Last run: {date.today().isoformat()}.", "", *self._table(), "", *self._notes()]) + "\n"
         )

@@ -11,7 +11,7 @@ LISTED = 'return require("acp_nvim").review()'
 
 
 def listed(stage: Stage) -> list[dict[str, Any]]:
-    """What is under review."""
+    """Return what is under review."""
     return list(stage.nvim.lua(LISTED))
 
 

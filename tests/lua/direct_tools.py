@@ -81,7 +81,7 @@ class DirectTools:
 
     @staticmethod
     def files(opened: Sequence[str]) -> list[str]:
-        """Those of the names that are neither logs nor Lua."""
+        """Return the opened files that are neither logs nor Lua."""
         return [one for one in opened if not one.endswith((".log", ".lua", ".luac"))]
 
     def all_answers(self, calls: Sequence[tuple[str, dict[str, Any]]]) -> list[list[dict[str, Any]]]:

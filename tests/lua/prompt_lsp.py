@@ -56,7 +56,7 @@ class PromptServer:
         return self.answer(self.start("textDocument/completion", params)[0])
 
     def texts(self, text: str) -> list[str]:
-        """What each entry would write."""
+        """Return the text that each completion would insert."""
         return [item["textEdit"]["newText"] for item in self.complete(text)["items"]]
 
 

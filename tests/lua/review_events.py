@@ -59,7 +59,7 @@ class Reviewed:
         return [(one["id"], one["row"], one["count"]) for one in found]
 
     def sent(self, method):
-        """What the host was told."""
+        """Return the parameters of the messages to the host with this method."""
         return [one["params"] for one in self.editor.lua("return _G.sent") if one["method"] == method]
 
     def edited(self):

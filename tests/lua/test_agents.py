@@ -123,7 +123,7 @@ def test_of_several_the_user_chooses_once(editor, programs):
     ]
     editor.command("AcpChat!")
     assert [one["agent"] for one in editor.sent("open")] == ["goose", "goose"]
-    editor.command("AcpChat")  # goes on
+    editor.command("AcpChat")  # the chat goes on
     assert len(editor.lua("return _G.asked")) == 1
     assert len(editor.sent("open")) == 2
 

@@ -280,7 +280,7 @@ def test_characters_that_the_encoding_lacks_are_not_lost(editor, file):
     editor.command("setlocal fileencoding=latin1")
     assert "encoding lacks" in write(editor, path, "日本\n")["error"]
     assert path.read_bytes() == b"a\n"
-    untouched(editor, path, "a\n", modified=True)  # by the new encoding
+    untouched(editor, path, "a\n", modified=True)  # only the encoding has changed
 
 
 def test_a_terminal_by_that_name_is_no_file(editor):

@@ -67,7 +67,7 @@ def test_where_none_fits_it_is_the_last_one_which_says_where_it_works(editor, ot
     assert f"this session works in {editor.project} (:AcpChat! starts one in {other})" in editor.message()
     count = len(editor.messages())
     assert shown(editor) == second
-    assert len(editor.messages()) == count  # it was said
+    assert len(editor.messages()) == count  # the message was shown before
 
 
 def test_a_session_in_a_worktree_belongs_to_its_project(editor, other):
@@ -104,7 +104,7 @@ def test_of_any_directories_the_nearest_one_counts(editor, places, place):
 
 
 class TestRoot:
-    """The option `root`."""
+    """The option `root` decides where sessions begin."""
 
     def begin(self, editor, value: str) -> str:
         """The directory of a session that begins with that option."""

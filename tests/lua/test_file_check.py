@@ -267,7 +267,7 @@ def test_neovim_is_told_what_a_buffer_is_based_on_wherever_that_is(editor: LuaEd
 
 
 def test_the_host_is_told_of_a_changed_file_that_is_followed(editor: LuaEditor) -> None:
-    """Also outside of the agent's directories: Neovim does not look whether it has changed."""
+    """The file may be outside of the agent's directories, where Neovim does not check it."""
     editor.lua(PREPARE)
     path = editor.project / "file.txt"
     path.write_text(TEXT)

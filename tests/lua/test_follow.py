@@ -37,7 +37,7 @@ RUNTIME = "vim.cmd('filetype plugin on | syntax on')"
 
 @pytest.fixture
 def code(editor):
-    """A file in a window."""
+    """Show a file in a window."""
     path = editor.project / "code.txt"
     path.write_text("".join(f"line {n}\n" for n in range(1, 201)))
     (editor.project / "other.txt").write_text("".join(f"other {n}\n" for n in range(1, 101)))

@@ -71,7 +71,7 @@ def agent(stage):
 
 
 class Agent:
-    """It works while the user types."""
+    """An agent that works while the user types."""
 
     def __init__(self, editor):
         self.editor = editor
@@ -79,7 +79,7 @@ class Agent:
         self.count = 0
 
     def work(self):
-        """Between two keys."""
+        """Let the agent send locations between two keys."""
         self.editor.rpc.notify("nvim_exec_lua", "burst(...)", [self.count])
         for _ in range(2):
             if not self.editor.api("get_mode")["blocking"]:
@@ -87,7 +87,7 @@ class Agent:
                     self.other.request("nvim_eval", "1", limit=0.2)
 
     def while_typing(self, chunks, all_):
-        """As many locations between any two keys that there are enough of them in all; or none."""
+        """Type, with enough locations between any two keys to make `all_` of them."""
         self.count = all_ // (sum(map(len, chunks)) + 1) + 1 if all_ else 0
         return typed(self.editor, chunks, self.work)
 
@@ -101,7 +101,7 @@ def same(agent, chunks):
 
 
 def check_followed(agent, at_least):
-    """It was, meanwhile."""
+    """Check that the agent was followed meanwhile."""
     editor = agent.editor
     assert editor.lua("return shows()") >= at_least
     assert state(editor) == "on"

@@ -318,7 +318,7 @@ def test_a_form_takes_no_keys_of_who_edits_their_prompt(editor, key):
     editor.focus(editor.session(key, "prompt_bufnr"))
     editor.apply_and_type("ihello<Esc>", asked(key, TEXT))
     assert editor.prompt_lines(key) == ["hello"]
-    opened(editor)  # in the next pause
+    opened(editor)  # opens in the next pause
 
 
 def test_who_does_not_see_the_chat_is_told(editor, key):

@@ -23,7 +23,7 @@ def section(editor: LuaEditor, name: str = "files") -> str:
 
 
 def pretend_git(editor: LuaEditor, script: str) -> None:
-    """From now on that is all that is in the PATH."""
+    """Let the PATH have nothing but a git with this script."""
     programs = editor.places.directory / "programs"
     programs.mkdir()
     git = programs / "git"

@@ -101,7 +101,7 @@ def test_what_the_user_has_set_stays(editor):
         assert editor.lua(LINK, "AcpUserHeader") == "Comment"
         assert editor.lua(LINK, "AcpReviewAdd") == "DiffAdd"
         assert editor.lua("return vim.api.nvim_get_hl(0, { name = 'AcpReviewDelete' }).bg") == 0x123456
-    editor.command("highlight AcpConflictMine guibg=#654321")  # afterwards, too
+    editor.command("highlight AcpConflictMine guibg=#654321")  # also after a change
     editor.lua("vim.o.background = 'light'")
     assert editor.lua("return vim.api.nvim_get_hl(0, { name = 'AcpConflictMine' }).bg") == 0x654321
 
@@ -120,7 +120,7 @@ def test_all_text_is_readable_wherever_it_is_shown(coloured):
     assert set(groups) > set(SIGNS)
     on_cursor_line = {
         name
-        for file in ("review/files/list.lua", "render/file_changes.lua")  # whose window has 'cursorline'
+        for file in ("review/files/list.lua", "render/file_changes.lua")  # windows with 'cursorline'
         for name in re.findall(r'"(Acp\w+)"', (LUA / file).read_text())
     }
     faint = {}

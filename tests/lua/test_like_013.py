@@ -32,7 +32,7 @@ def tracked(editor, text="one\ntwo\n"):
 
 @pytest.fixture(params=VERSIONS)
 def editor(request, tmp_path, monkeypatch):
-    """One after the other."""
+    """A Neovim for each simulated difference."""
     monkeypatch.setenv("ACP_NVIM_LIKE", request.param)
     editor = LuaEditor(tmp_path)
     yield editor
@@ -41,7 +41,7 @@ def editor(request, tmp_path, monkeypatch):
 
 @pytest.fixture
 def next_one(tmp_path, monkeypatch):
-    """As if it were 0.13."""
+    """A Neovim that behaves like 0.13."""
     monkeypatch.setenv("ACP_NVIM_LIKE", "0.13")
     editor = LuaEditor(tmp_path)
     yield editor

@@ -108,7 +108,7 @@ def test_what_is_written_is_read_again(parser, name, numbers, before, after):
 def test_what_is_being_typed_is_known(parser, name, before):
     written = parser.lua(FORMAT, name)
     if written.startswith('@"'):
-        assert parser.lua(TYPED, before + written) == []  # it is closed
+        assert parser.lua(TYPED, before + written) == []  # the mention is closed
         written = written[:-1]
     assert parser.lua(TYPED, before + written) == [len(before.encode()), name]
 

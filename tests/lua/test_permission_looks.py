@@ -274,7 +274,7 @@ def test_no_text_of_an_agent_looks_like_a_line_of_the_host(editor, key):
     ]  # fmt: skip
     assert [line for line in lines if line[0] in "✓✗?"] == [lines[-1]]
     assert lines[-1].startswith("✓ a Reject^J<2503> $ ls^J<2713> a")
-    assert "  <2503> $ ls^J✓ a Allow once · ^J<2503> in /safe" in lines  # the place
+    assert "  <2503> $ ls^J✓ a Allow once · ^J<2503> in /safe" in lines  # the directory of the command
 
 
 @pytest.mark.parametrize(("pressed", "chosen"), [("a", []), ("A", []), ("1", ["x3"]), ("r", ["x3"]), ("\r", ["x3"])])

@@ -88,7 +88,7 @@ def test_the_options_have_one_row_where_there_is_room_and_more_where_there_is_no
 
 
 def test_the_preview_is_no_part_of_what_has_to_be_seen(screen):
-    """It is told later: what was seen before is still seen."""
+    """The preview comes later: what was seen before still counts as seen."""
     editor = screen(columns=200, rows=40)
     editor.command("AcpChat")
     editor.apply(asked(1, options=OPTIONS[:1]))

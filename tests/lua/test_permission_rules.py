@@ -21,7 +21,7 @@ RULES = [
 
 
 def choosing(editor, *choices):
-    """Whoever is asked chooses these, one after the other."""
+    """Answer all questions with these choices, in this order."""
     editor.lua(SELECT, list(choices))
 
 

@@ -109,7 +109,7 @@ def test_of_equal_problems_as_many_are_new_as_there_are_more(nvim: LuaEditor, st
     publish(nvim, (0, "a"), (1, "b"))
     nvim.lua('require("acp_nvim.problems").mark(1)')
     assert nvim.lua(NEW) == []
-    publish(nvim, (1, "a"), (0, "b"))  # they have moved
+    publish(nvim, (1, "a"), (0, "b"))  # the problems have moved
     assert nvim.lua(NEW) == []
     publish(nvim, (0, "a"), (1, "a"), (1, "c"))
     assert sorted(nvim.lua(NEW)) == ["a", "c"]

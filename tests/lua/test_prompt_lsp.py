@@ -322,7 +322,7 @@ def test_a_request_can_be_cancelled(editor, server):
 def test_unknown_methods_and_wrong_parameters_are_errors(editor, server):
     assert server.error("textDocument/hover", server.position(0, 0))["code"] == -32601
     assert server.error("textDocument/completion", {"nonsense": True})["code"] == -32603
-    assert server.texts("/pl")  # it goes on
+    assert server.texts("/pl")  # completion goes on
 
 
 def test_the_protocol_has_an_order(editor):

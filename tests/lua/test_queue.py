@@ -142,7 +142,7 @@ def test_an_untouched_view_follows_the_queue_and_an_edited_one_stays(editor, key
     assert sections(editor) == ["--- prompt 1 ---", "two"]
     editor.keys("Gccmine<Esc>")
     queue(editor, key)
-    assert sections(editor) == ["--- prompt 1 ---", "mine"]  # it was edited
+    assert sections(editor) == ["--- prompt 1 ---", "mine"]  # the prompt was edited
     editor.command("write")
     sent = editor.sent("queue_set")[0]
     assert (sent["session"], sent["prompts"], sent["known"]) == (key, [{"id": 2, "text": "mine"}], [2])

@@ -129,7 +129,7 @@ def test_all_is_away_with_the_host(file):
 
 
 def jump(file, count="", backwards=False):
-    keys = "Z[" if backwards else "Z]"  # of the user's
+    keys = "Z[" if backwards else "Z]"  # the user's own mapping
     file.editor.command(
         f"nnoremap {keys} <Cmd>lua require('acp_nvim.review.files.open').step({'true' if backwards else 'false'})<CR>"
     )

@@ -25,7 +25,7 @@ def flush(file):
 
 
 def lines_of(edit, lines):
-    """The text after an edit."""
+    """Return the lines after an edit."""
     first, count = edit["first"], edit["count"]
     return lines[:first] + edit["lines"] + lines[first + count :]
 

@@ -42,11 +42,11 @@ class Asked:
         return {**told, "exists": True, "state": state, **given}
 
     def tell(self, *hunks, **given):
-        """The host tells it."""
+        """Send a preview, like the host."""
         self.apply(self.preview(*hunks, **given))
 
     def sent(self, method):
-        """What the host was told."""
+        """Return the parameters of the messages to the host with this method."""
         return [one["params"] for one in self.editor.lua("return _G.sent") if one["method"] == method]
 
     def marks(self):
@@ -78,16 +78,16 @@ class Asked:
         return found
 
     def line(self):
-        """Where the cursor is."""
+        """Return the line of the cursor."""
         return self.editor.lua("return vim.fn.line('.')")
 
     def chat_lines(self):
-        """The text of the chat."""
+        """Return the lines of the chat."""
         bufnr = self.editor.lua("return require('acp_nvim.host.sessions').get(...).bufnr", self.key)
         return self.editor.api("buf_get_lines", bufnr, 0, -1, True)
 
     def to_chat(self):
-        """Go there."""
+        """Go to the window of the chat."""
         self.editor.lua(
             """
             local bufnr = require('acp_nvim.host.sessions').get(...).bufnr
@@ -99,7 +99,7 @@ class Asked:
 
 @pytest.fixture
 def file(editor):
-    """Headless."""
+    """A file in a Neovim without a screen."""
     return Asked(editor)
 
 

@@ -17,7 +17,7 @@ VIEW = "return require('acp_nvim').status().review_progress"
 
 
 def progress(what="collecting", done=120, total=3000, seconds=2.5, **more):
-    """How far that is."""
+    """Return an event about the progress of work."""
     return {"type": "review_progress", "what": what, "done": done, "total": total, "seconds": seconds, **more}
 
 

@@ -15,7 +15,7 @@ def opened(screen, name="file.txt", lines=LINES, columns=80, rows=24, **given):
 
 
 def order(file, *texts):
-    """They stand one below the other, nothing between them."""
+    """Wait until these rows stand below each other, with nothing between them."""
 
     def is_so():
         rows = file.editor.rows()

@@ -62,7 +62,7 @@ def test_all_of_this_file_or_of_the_session(editor, files):
 
 
 def judged(files, action="reject", left=(), undo_id="x"):
-    """What the host answers."""
+    """Return the answer of the host to a decision."""
     return {
         "type": "judged", "action": action, "files": [str(path) for path in files], "left": list(left),
         "undo_id": undo_id,

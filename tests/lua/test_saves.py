@@ -27,12 +27,12 @@ def saves_of(editor):
 
 
 def noted(editor):
-    """The saves in the journal."""
+    """Return the saves in the journal."""
     return [line for line in lines(editor) if "size" in line]
 
 
 def lines(editor):
-    """All lines of the journal."""
+    """Return all lines of the journal."""
     files = sorted(saves_of(editor).glob("*.jsonl"))
     assert all(file.stat().st_mode & 0o777 == 0o600 for file in files)
     return [json.loads(line) for file in files for line in file.read_text(encoding="ascii").splitlines()]

@@ -29,7 +29,7 @@ def diff(lines=2):
 
 
 DIFF = ["  /p/greeting.py", "  @@ -1,3 +1,2 @@", "   a", "  -old 0", "  -old 1", "  +new"]
-"""How it is shown."""
+"""The rows that show the diff."""
 
 
 def begin(screen, columns, rows):

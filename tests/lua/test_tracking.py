@@ -38,7 +38,7 @@ later = iter(range(1, 10_000))
 
 
 def by_others(path, text):
-    """Another program writes it; each time at another time."""
+    """Write the file as another program, each time with another time."""
     path.write_text(text)
     os.utime(path, (1_700_000_000 + next(later),) * 2)
 
@@ -320,7 +320,7 @@ def test_a_buffer_that_is_wiped_and_opened_again_is_followed(editor, path):
 
 @pytest.fixture
 def second(tmp_path):
-    """Another Neovim."""
+    """A second Neovim."""
     (tmp_path / "second").mkdir()
     started = LuaEditor(tmp_path / "second")
     yield started

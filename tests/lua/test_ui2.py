@@ -80,7 +80,7 @@ def test_windows_close_as_if_those_for_messages_were_not_there(editor, position,
         editor.command("tabnew | AcpChat!")
         editor.command(f"silent! {first}")
         editor.lua(code)
-        editor.keys("")  # what is scheduled
+        editor.keys("")  # run what is scheduled
         editor.command(f"silent! {then}")
         editor.keys("")
         left.append(editor.lua(LEFT))

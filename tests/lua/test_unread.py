@@ -79,7 +79,7 @@ def test_other_chats_say_that_there_is_news(editor):
     editor.apply(status(first), status(second, "idle"), say(first, 1), say(first, 2))
     editor.lua("vim.o.columns = 300")
     assert "1 other chat has news" in bar(editor, second)
-    assert editor.lua(SHOWN, second, 34)[0].rstrip() == " ● demo idle · 1 chat has news"  # no sign: words
+    assert editor.lua(SHOWN, second, 34)[0].rstrip() == " ● demo idle · 1 chat has news"  # words in place of a sign
     assert editor.lua('return require("acp_nvim").statusline(...)', first).endswith("2 unread")
     editor.command(f"buffer! {editor.session(first, 'bufnr')}")
     assert editor.lua(UNREAD, first) == 0

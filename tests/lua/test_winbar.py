@@ -134,7 +134,7 @@ def test_any_words_fit_into_any_window(editor, key):
 
 
 def bar(editor, key):
-    """As it stands above the chat's window."""
+    """Return the text of the line above the chat."""
     win = editor.lua("return vim.fn.win_findbuf(...)[1]", editor.session(key, "bufnr"))
     value = editor.api("get_option_value", "winbar", {"win": win, "scope": "local"})
     return editor.api("eval_statusline", value, {"winid": win, "maxwidth": 200, "use_winbar": True})["str"]

@@ -26,7 +26,7 @@ KINDS = ["acp_chat", "acp_plan", "acp_prompt", "acp_queue", "acp_review", "acp_t
 
 
 def opened(editor):
-    """Windows of each kind."""
+    """Open a window of each kind."""
     for line in LOUD.split("\n"):
         editor.command(line)
     key, _ = terminals.opened(editor)

@@ -15,7 +15,7 @@ WHERE = "return { vim.api.nvim_get_current_win(), vim.api.nvim_win_get_cursor(0)
 
 @pytest.fixture
 def code(editor):
-    """A file in a window."""
+    """Show a file in a window."""
     path = editor.project / "code.txt"
     path.write_text("".join(f"line {n}\n" for n in range(1, 201)))
     editor.command("edit code.txt")

@@ -104,7 +104,7 @@ def tools(
 
 @contextlib.contextmanager
 def shared_tools(directory: Path, servers: Iterable[str] = ()) -> Iterator[Tools]:
-    """The same for several tests, after each of which the two files are as they were."""
+    """Tools that several tests share; the two files are restored after each test."""
     with contextlib.ExitStack() as stack:
 
         def start(**given) -> HeadlessEditor:

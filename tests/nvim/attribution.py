@@ -130,7 +130,7 @@ class Project(Desk):
         return "\n".join(f"{file.name}\n{file.read_text().rpartition(chr(10))[0]}" for file in files)
 
     def wait_end(self) -> None:
-        """The agent's turn is over."""
+        """Wait for the end of the agent's turn."""
         self.nvim.wait_until(lambda: len(self.nvim.events("AcpTurnEnd")) > self._ends, what="the end of the turn")
         later = time.time_ns() + TURN_LATE_NS  # what is changed at once may still be the agent's doing
         wait_until(lambda: now() > later, what="that moment to be over")
@@ -162,7 +162,7 @@ class Project(Desk):
         return {self._name(one["path"]): one["by"] for one in review}
 
     def until_whose(self, wanted: Whose) -> None:
-        """It is that."""
+        """Wait until this is attributed so."""
         seen: list[Any] = []
 
         def is_that() -> bool:

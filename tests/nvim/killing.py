@@ -144,7 +144,7 @@ require("acp_nvim.sessions.client").show(session)
 
 
 def points(victim: Victim, count: int) -> list[tuple[int, Way]]:
-    """The same ones each time: where, and how the agent can go on then."""
+    """Return random moments, always the same ones, and how the agent can go on after each."""
     chance = random.Random(f"killing the {victim}")
     return [(chance.randint(1, POINTS), WAYS[number % len(WAYS)]) for number in range(count)]
 
@@ -243,7 +243,7 @@ class Stage:
             assert self._transcripts(ids.pop()) <= 1
 
     def _check_again(self, key: int) -> None:
-        """Who wipes the chat's buffer gets all of it again."""
+        """Wipe the chat's buffer and check that all of it is shown again."""
         said = self.look(key)["chat"].rstrip("\n")
         self.nvim.lua(WIPE, key)
         self.nvim.wait_until(lambda: self.look(key)["chat"].startswith(said), what=f"all of it again:\n{said}")
@@ -267,7 +267,7 @@ def tokens(text: str) -> list[str]:
 
 @contextmanager
 def stage(directory: Path, cases: list[tuple[int, Way]]) -> Iterator[Stage]:
-    """It is closed at the end, and nothing of it is left."""
+    """Run a stage; close it at the end, and check that nothing of it is left."""
     made = Stage(directory, cases)
     try:
         yield made

@@ -37,7 +37,7 @@ MOMENTS = ("at once", "when the host is there", "when the agent is there", "when
 
 
 def rounds(directory: Path, count: int, told: Callable[[str], None], seconds: float = LIMIT) -> None:
-    """So many; each time another agent, and another moment. Raises `AssertionError` when something stays for longer."""
+    """Kill so many Neovims, with random agents and moments; raise `AssertionError` if a process stays for longer."""
     chance = random.Random("killing Neovim")
     for number in range(count):
         kind, moment = chance.choice(sorted(SCRIPTS)), chance.choice(MOMENTS)
@@ -48,7 +48,7 @@ def rounds(directory: Path, count: int, told: Callable[[str], None], seconds: fl
 
 
 def one_round(directory: Path, kind: str, moment: str, seconds: float) -> None:
-    """Start, prompt, kill, look."""
+    """Start Neovim, send a prompt, kill it at the moment, and look for processes."""
     directory.mkdir()
     script = agent_script(directory, SCRIPTS[kind])
     nvim = HeadlessEditor(directory, agents={"it": {"command": script.argv}})
@@ -62,7 +62,7 @@ def one_round(directory: Path, kind: str, moment: str, seconds: float) -> None:
 
 
 def wait_for(nvim: HeadlessEditor, script: AgentScript, moment: str) -> None:
-    """Until it is time."""
+    """Wait for the moment."""
     if moment == "when the host is there":
         nvim.wait_until(nvim.host, what="the host")
     elif moment == "when the agent is there":

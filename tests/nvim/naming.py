@@ -126,7 +126,7 @@ class Stage:
         return self._text(self._mcp.request("tools/call", {"name": name, "arguments": arguments}))
 
     def allowed_tool(self, name: str, /, **arguments: Any) -> str:
-        """The same of a tool for which the user is asked."""
+        """Call a tool for which the user is asked, and allow it."""
         begun: list[int] = []
         self.allowed(
             lambda: begun.append(self._mcp.start("tools/call", {"name": name, "arguments": arguments})),
@@ -141,7 +141,7 @@ class Stage:
     # Checks
 
     def check(self, what: str) -> None:
-        """Nothing was run, nothing is asked, no error was shown."""
+        """Check that nothing was run, nothing is asked, and no error was shown."""
         for path in (self.nvim.places.directory, self.nvim.places.run):
             for where, _, files in os.walk(os.fsencode(path)):
                 assert os.fsencode(CANARY) not in files, f"{what}: a name was run in {os.fsdecode(where)}"
@@ -220,7 +220,7 @@ def text(words: str) -> dict[str, Any]:
 
 
 class Play:
-    """One turn with some names."""
+    """A turn about files with some names."""
 
     def __init__(self, stage: Stage, number: int, given: Sequence[str]) -> None:
         self.stage = stage
@@ -404,12 +404,12 @@ class Play:
         return bool(self.nvim.lua("return #naming.listed"))
 
     def found(self) -> dict[str, str]:
-        """The files that are there."""
+        """Return the texts of all files."""
         files = tree(self.directory).items()
         return {str(self.directory / name): data.decode(errors="replace") for name, data in files}
 
     def clean(self) -> None:
-        """Nothing is left that the next play would have to look at."""
+        """Leave nothing that the next play would have to look at."""
         self.nvim.command("AcpReview! keep")
         self.nvim.lua("naming.clear()")
         self.stage.check("the end")

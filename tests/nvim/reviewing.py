@@ -45,7 +45,7 @@ class Desk:
         self.cwd = self.nvim.project
 
     def begin(self, tree: Tree) -> None:
-        """These files are committed."""
+        """Commit these files."""
         lay_out(self.cwd, tree)
         git(self.cwd, "init", "-q")
         git(self.cwd, "add", "-A")
@@ -86,7 +86,7 @@ class Desk:
         }
 
     def until_reviews(self, shown: Mapping[str, Any]) -> None:
-        """They are these."""
+        """Wait until exactly these files are under review."""
         self.nvim.wait_until(lambda: self.reviews() == shown, what=lambda: f"{shown}, not {self.reviews()}")
 
     def told(self) -> dict[str, tuple[str, int, int]]:
@@ -98,7 +98,7 @@ class Desk:
         }
 
     def until_told(self, shown: Mapping[str, Any]) -> None:
-        """Autocommands have heard the same."""
+        """Wait until autocommands were told the same."""
         wanted = {name: one[:3] for name, one in shown.items()}
         self.nvim.wait_until(
             lambda: {name: told for name, told in self.told().items() if name in wanted} == wanted,
@@ -106,7 +106,7 @@ class Desk:
         )
 
     def until_nothing_is_left(self) -> None:
-        """To be reviewed."""
+        """Wait until nothing is left to review."""
         self.nvim.wait_until(
             lambda: all(one[0] == "none" for one in self.reviews().values()),
             what=lambda: f"no more of {self.reviews()}",
@@ -117,7 +117,7 @@ class Desk:
         return [(row, count, old) for row, count, old in self.nvim.lua(SHOWN, bufnr)]
 
     def until_hunks(self, name: str, hunks: list[tuple[int, int, list[str]]]) -> None:
-        """They are what is seen of a file, which is opened."""
+        """Open the file and wait until exactly these hunks are shown."""
         self.nvim.command(f"edit {self.cwd / name}")
         buffer = self.nvim.api("get_current_buf")
         self.nvim.wait_until(
@@ -126,7 +126,7 @@ class Desk:
         )
 
     def check_silence(self) -> None:
-        """Nothing was complained of, and nobody asks anything."""
+        """Check that nothing was complained of, and nobody asks anything."""
         said = "\n".join([self.nvim.printed(), *self.nvim.messages()])
         for log in below(self.nvim.places.directory / "state", "*.log"):
             said += log.read_text(encoding="utf-8", errors="replace")

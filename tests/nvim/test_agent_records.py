@@ -28,7 +28,7 @@ def project(request, editor, tmp_path: Path) -> Project:
 
 
 def counts(project: Project) -> dict[str, Any]:
-    """Of the review, as a statusline sees it."""
+    """Return the counts of the review, as a statusline gets them."""
     return project.nvim.lua("return require('acp_nvim').status().review") or {}
 
 

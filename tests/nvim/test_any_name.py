@@ -51,7 +51,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stages]:
 
 
 def test_every_piece(stage):
-    """Each by itself."""
+    """Use each piece as a name by itself."""
     every = [name_of([piece]) for piece in (*COMMANDS, *PIECES)]
     unique = list(dict.fromkeys(every))
     for first in range(0, len(unique), 64):
@@ -60,7 +60,7 @@ def test_every_piece(stage):
 
 
 def test_a_directory_of_any_name(tmp_path):
-    """A session in it."""
+    """Begin a session in directories with such names."""
     with contextlib.closing(Stage(tmp_path)) as stage:
         for name in (
             "`>mark`",
@@ -76,5 +76,5 @@ def test_a_directory_of_any_name(tmp_path):
 @settings(max_examples=PLAYS, phases=[Phase.generate])  # to shrink it would take an hour
 @given(given_names=st.lists(names, min_size=60, max_size=60, unique=True))
 def test_any_name(stage, given_names):
-    """Any 60 at once."""
+    """Use 60 random names in one turn."""
     assert stage.play(given_names) == len(given_names)

@@ -38,7 +38,7 @@ DEEDS = {
 
 
 def other_branch(project: Project) -> None:
-    """There is a branch with a file of its own."""
+    """Make a branch with a file of its own."""
     git(project.cwd, "checkout", "-q", "-b", "feat")
     (project.cwd / "feat.txt").write_text("of the branch\n")
     git(project.cwd, "rm", "-q", "b.txt")
@@ -48,7 +48,7 @@ def other_branch(project: Project) -> None:
 
 
 def append(path: Path, text: str) -> None:
-    """The user, in whatever way."""
+    """Append to the file, as the user."""
     with path.open("a") as file:
         file.write(text)
 

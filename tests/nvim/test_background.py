@@ -158,7 +158,7 @@ def test_a_prompt_goes_out_at_once_and_the_work_goes_on_in_its_turn(start: Calla
     desk.script.wait_received("session/prompt", 2)
     assert ends(desk) == [("end_turn", False), ("end_turn", True)]
     assert desk.nvim.chat_text().count("Changed 1 file") == 1
-    until_state(desk, "waiting")  # it still asks
+    until_state(desk, "waiting")  # the agent still asks
     desk.nvim.lua(ANSWER)
     desk.nvim.wait_until(lambda: len(ends(desk)) == 3, what="the end of the prompted turn")
     assert ends(desk)[-1] == ("end_turn", False)

@@ -49,7 +49,7 @@ def start(tmp_path: Path, plugin: Path) -> Iterator[Callable[..., ScreenEditor]]
 
 
 def open_gate(tmp_path: Path) -> None:
-    """Lets the build end."""
+    """Let the build end."""
     (tmp_path / "gate").write_text("go\n")
 
 
@@ -126,7 +126,7 @@ def test_the_command_is_an_answer_where_the_question_got_lost(start):
     nvim.wait_until("_G.answer ~= nil", what="the question")
     nvim.command("AcpBuild")
     nvim.wait_until(lambda: nvim.events("AcpTurnEnd"), what="the end of the turn")
-    nvim.lua("_G.answer(nil)")  # comes too late to decline
+    nvim.lua("_G.answer(nil)")  # too late to decline
     assert nvim.host()
 
 

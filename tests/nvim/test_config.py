@@ -80,7 +80,7 @@ def choose(nvim, *answers):
 
 
 def asked(nvim):
-    """The last list."""
+    """Return the entries of the last list."""
     return nvim.lua("return vim.g.asked")
 
 
@@ -153,7 +153,7 @@ def test_everything_that_an_agent_offers_is_set_from_the_editor(editor, tmp_path
     nvim.lua("require('acp_nvim.sessions.client').show(require('acp_nvim.host.sessions').get(1))")
     nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) == 3, what="the turn that waited")
     assert script.notes("mode") == ["plan"]
-    # a refusal leaves what was
+    # the value stays after a refusal
     nvim.keys("<M-m>")
     nvim.wait_until(lambda: "no code today" in nvim.chat_text(), what="the refusal")
     nvim.wait_until(lambda: current(nvim, "mode") == ["plan"], what="what was")

@@ -95,7 +95,7 @@ class Exact:
         desk.nvim.command("enew")
 
     def act(self) -> None:
-        """In one turn."""
+        """Let the agent make all changes in one turn."""
         acts = [
             [str(self.desk.cwd / name), None if data is None else base64.b64encode(data).decode()]
             for name, data in self.after.items()
@@ -107,7 +107,7 @@ class Exact:
         )
 
     def turn(self, acts: list[list[str | None]]) -> None:
-        """The agent does that."""
+        """Let the agent do this in one turn."""
         tasks = self.desk.nvim.places.directory / "acts.json"
         tasks.write_text(json.dumps(acts))
         ends = len(self.desk.nvim.events("AcpTurnEnd"))
@@ -139,12 +139,12 @@ SOME, OTHERS = ("a line", "ends as on unix", "emptied"), ("a line more", "plain 
 
 
 def reject(desk: Desk) -> None:
-    """All of it."""
+    """Reject all changes."""
     desk.nvim.command("AcpReview! rejectall")
 
 
 def reject_again(desk: Desk) -> None:
-    """After the rejection of all was undone."""
+    """Reject all, undo that, and reject again."""
     reject(desk)
     desk.until_nothing_is_left()
     desk.nvim.command("AcpRestore undo")

@@ -83,7 +83,7 @@ def nvim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HeadlessEditor]:
 
 
 def agree(nvim: HeadlessEditor, path: Path, data: bytes) -> None:
-    """Both see the same text, in the same encoding."""
+    """Check that both read the same text, in the same encoding."""
     path.write_bytes(data)
     assert list(decode(str(path), data)) == nvim.lua(OPEN, str(path))
 

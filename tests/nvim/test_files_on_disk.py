@@ -57,15 +57,15 @@ class Desk:
 
     @property
     def text(self) -> str:
-        """Of the buffer."""
+        """The text of the buffer."""
         return self.nvim.buffer_text(self.nvim.lua("return _G.file"))
 
     def until_text(self, text: str) -> None:
-        """The buffer has it."""
+        """Wait until the buffer has this text."""
         self.nvim.wait_until(lambda: self.text == text, what=lambda: f"the buffer to be {text!r}, not {self.text!r}")
 
     def until_told(self, words: str) -> str:
-        """The chat has these words."""
+        """Wait until the chat has these words; return its text."""
         self.nvim.wait_until(lambda: words in self.nvim.chat_text(), what=words)
         return self.nvim.chat_text()
 
@@ -77,7 +77,7 @@ class Desk:
 
 @pytest.fixture
 def desk(editor: Callable[..., HeadlessEditor], tmp_path: Path) -> Desk:
-    """With its session ready."""
+    """A Neovim with a file and a session that is ready."""
     script = agent_script(tmp_path, "DIRECTORY = None")
     nvim = editor(agents={"it": {"command": script.argv}})
     text = f"DIRECTORY = {str(nvim.project)!r}\n{SCRIPT}"

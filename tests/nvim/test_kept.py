@@ -67,10 +67,10 @@ def state(tmp_path: Path, kind: str) -> list[Path]:
 
 
 def prompts(tmp_path: Path) -> int:
-    """How many prompts are remembered."""
+    """Return the number of stored prompts."""
     count = 0
     for path in state(tmp_path, "prompts"):
-        with contextlib.suppress(FileNotFoundError):  # it was rotated just now
+        with contextlib.suppress(FileNotFoundError):  # the file was rotated just now
             count += path.read_bytes().count(b"\n")
     return count
 
@@ -92,7 +92,7 @@ def prompt_text(nvim: HeadlessEditor) -> str:
 
 
 def type_draft(nvim: HeadlessEditor, tmp_path: Path, text: str) -> None:
-    """It is typed, and is on disk."""
+    """Type a draft and wait until it is on disk."""
     nvim.command("AcpChat it")
     nvim.keys(f"i{text}<Esc>")
     nvim.wait_until(lambda: text in drafts(tmp_path), what="the draft")
@@ -211,7 +211,7 @@ def test_prompts_are_remembered_by_all_neovims_of_a_project(shared: Start, tmp_p
 
 
 def test_neovims_that_add_prompts_at_the_same_time_lose_none(shared: Start, tmp_path: Path) -> None:
-    """Also while the file is rotated, which it is here once."""
+    """The file is rotated once meanwhile."""
     editors = [shared(), shared()]
     add = """
         local name = ...

@@ -82,7 +82,7 @@ def started(editor: Start, script: AgentScript, picks: dict[str, int], **config:
 
 
 def send(nvim: HeadlessEditor, text: str = "hi") -> None:
-    """From the prompt, as a person does it."""
+    """Send a prompt with keys, as a person does."""
     nvim.command("AcpChat")
     nvim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, false, { ... })", text)
     nvim.keys("<CR>")

@@ -39,7 +39,6 @@ end)
 
 @pytest.fixture
 def script(tmp_path: Path) -> AgentScript:
-    """The agent."""
     return agent_script(tmp_path, AGENT)
 
 

@@ -29,7 +29,7 @@ def server(here: Tools) -> FakeServer:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tools, FakeServer]]:
-    """For tests that change only files of their own."""
+    """Tools for tests that change only files of their own."""
     with shared_tools(tmp_path_factory.mktemp("shared")) as here:
         yield here, FakeServer(here.nvim)
 

@@ -13,7 +13,7 @@ from tests.support.editor import HeadlessEditor
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    """A file outside."""
+    """A file outside of the session's directories."""
     path = tmp_path / "secret"
     path.write_text("on disk\n")
     return path

@@ -57,20 +57,20 @@ def ask(nvim: HeadlessEditor, path: Path, old: str, new: str) -> None:
 
 
 def allow(nvim: HeadlessEditor) -> None:
-    """To the end of the turn."""
+    """Allow the request and wait for the end of the turn."""
     ends = len(nvim.events("AcpTurnEnd"))
     nvim.lua(ALLOW)
     nvim.wait_until(lambda: len(nvim.events("AcpTurnEnd")) > ends, what="the end of the turn")
 
 
 def check_silence(nvim: HeadlessEditor) -> None:
-    """Nothing was complained of, and nobody asks anything."""
+    """Check that nothing was complained of, and nobody asks anything."""
     said = "\n".join([nvim.printed(), *nvim.messages()])
     assert not TROUBLE.search(said), said
 
 
 def until_listed(nvim: HeadlessEditor, *wanted: list[Any]) -> None:
-    """`review()` lists just these."""
+    """Wait until `review()` lists exactly these."""
     nvim.wait_until(lambda: nvim.lua(REVIEW) == list(wanted), what=lambda: f"{wanted}, not {nvim.lua(REVIEW)}")
 
 

@@ -18,7 +18,7 @@ LATER = "vim.defer_fn(function() _G.is_later = true end, 1500)"
 
 
 def given(script: AgentScript, **config: Any) -> dict[str, Any]:
-    """The agent, and options."""
+    """Return the settings of a Neovim with that agent."""
     return {"agents": {"it": {"command": script.argv}}, "config": config}
 
 

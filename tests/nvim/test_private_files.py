@@ -46,7 +46,7 @@ def with_text(nvim: HeadlessEditor, text: str) -> list[Path]:
     """Files and objects of ours in which a text stands."""
     found = []
     for path in nvim.places.ours():
-        with contextlib.suppress(FileNotFoundError):  # it was replaced just now
+        with contextlib.suppress(FileNotFoundError):  # the file was replaced just now
             if path.is_file() and text.encode() in path.read_bytes():
                 found.append(path)
         if path.name == "objects" and text.encode() in contents(path):

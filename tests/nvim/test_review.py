@@ -75,18 +75,18 @@ class Typing:
         self.buffer = self.nvim.api("get_current_buf")
 
     def agent(self, old: str = "two", new: str = "TWO") -> None:
-        """It changes a line on disk."""
+        """Let the agent change a line on disk."""
         count = len(self.nvim.events("AcpTurnEnd"))
         self.desk.shell(f"sed -i 's/{old}/{new}/' f", "a command")
         self.nvim.wait_until(lambda: len(self.nvim.events("AcpTurnEnd")) > count, what="the end of the turn")
 
     @property
     def text(self) -> str:
-        """Of the buffer."""
+        """The text of the buffer."""
         return self.nvim.buffer_text(self.buffer)
 
     def until_hunks(self, *hunks: tuple[int, int, list[str]]) -> None:
-        """They are what is seen in the buffer."""
+        """Wait until exactly these hunks are shown in the buffer."""
         wanted = list(hunks)
         self.nvim.wait_until(
             lambda: self.desk.shown_hunks(self.buffer) == wanted,
@@ -107,7 +107,7 @@ class Typing:
 
 @pytest.fixture
 def typing(desk: Desk) -> Typing:
-    """The file is open."""
+    """A user who types in the file."""
     return Typing(desk)
 
 

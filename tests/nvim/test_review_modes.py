@@ -22,7 +22,7 @@ COMMANDS = {
 
 
 def modes(cwd: Path) -> dict[str, str]:
-    """Those of all files and directories that are there."""
+    """Return the modes of all files and directories."""
     return {name: f"{(cwd / name).stat().st_mode & 0o7777:o}" for name in MODES | DIRECTORIES if (cwd / name).exists()}
 
 

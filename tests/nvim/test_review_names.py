@@ -37,7 +37,6 @@ return found
 
 @pytest.fixture
 def script(tmp_path: Path) -> AgentScript:
-    """The agent."""
     return agent_script(tmp_path, AGENT)
 
 
@@ -119,7 +118,7 @@ def buffers(desk: Desk) -> dict[str, str]:
 
 
 def until_buffers(desk: Desk, texts: dict[str, str]) -> None:
-    """They are these."""
+    """Wait until exactly these buffers are loaded."""
     desk.nvim.wait_until(lambda: buffers(desk) == texts, what=lambda: f"the buffers {texts}, not {buffers(desk)}")
 
 

@@ -25,7 +25,6 @@ WORK = WORKS["edits"]
 
 @pytest.fixture
 def script(tmp_path: Path) -> AgentScript:
-    """The agent."""
     return agent_script(tmp_path, AGENT)
 
 
@@ -48,7 +47,7 @@ def again(start: Callable[..., HeadlessEditor], script: AgentScript, before: Des
 
 
 def end(desk: Desk, how: str) -> None:
-    """Neovim, or its host, ends."""
+    """End Neovim or its host in this way."""
     if how == "is killed":
         os.kill(desk.nvim.pid, signal.SIGKILL)
     if how != "the host is killed":

@@ -20,7 +20,6 @@ AFTER = WORK.after["f"].decode().splitlines()
 
 @pytest.fixture
 def script(tmp_path: Path) -> AgentScript:
-    """The agent."""
     return agent_script(tmp_path, AGENT)
 
 
@@ -40,7 +39,7 @@ def desk(editor: Callable[..., HeadlessEditor], script: AgentScript) -> Desk:
 
 
 def lines(desk: Desk) -> list[str]:
-    """Of the buffer that is open."""
+    """Return the lines of the buffer."""
     return desk.nvim.api("buf_get_lines", 0, 0, -1, True)
 
 

@@ -182,7 +182,7 @@ def test_a_slow_agent_is_waited_for_only_by_who_wants_to(shared: Start, project:
     words = "it has not answered yet: wait for it ..."
     assert words in listed(nvim)
     pick(nvim, words)
-    nvim.keys(":enew<CR>")  # the user goes elsewhere
+    nvim.keys(":enew<CR>")  # the user opens another buffer
     (project / "wait").unlink()
     said(nvim, "it has sent its sessions")
     assert nvim.lua("return _G.given") is None

@@ -92,7 +92,7 @@ def kept(cwd: str) -> Session:
 
 
 class Peer(acp.Agent):
-    """The agent."""
+    """An agent of the official SDK."""
 
     client: acp.Client
 

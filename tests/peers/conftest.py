@@ -15,7 +15,7 @@ from tests.peers.talk import Talk, talking
 
 @pytest.fixture
 def anyio_backend() -> str:
-    """Only asyncio: pynvim brings its loop."""
+    """Use asyncio only, whose loop pynvim brings."""
     return "asyncio"
 
 

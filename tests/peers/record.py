@@ -26,7 +26,7 @@ class Record:
         return _messages(self._path.with_suffix(".client"))
 
     def agent(self) -> list[Json]:
-        """What the agent sent."""
+        """Return what the agent sent."""
         return _messages(self._path.with_suffix(".agent"))
 
     def stderr(self) -> str:

@@ -15,14 +15,14 @@ from agent_v1 import Peer
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """One client, until it leaves."""
+    """Serve one client until it disconnects."""
     os.chdir((await reader.readline()).decode().rstrip("\n"))
     await acp.run_agent(Peer(), writer, reader, use_unstable_protocol=True)
     writer.close()
 
 
 async def main() -> None:
-    """All clients of the socket."""
+    """Serve all clients of the socket."""
     server = await asyncio.start_unix_server(serve, sys.argv[1], limit=acp.core.DEFAULT_STDIO_BUFFER_LIMIT_BYTES)
     await server.serve_forever()
 

@@ -49,7 +49,7 @@ class Servers:
         return words
 
     def close(self) -> None:
-        """End all of them."""
+        """End all servers."""
         for server in self._running.values():
             server.process.kill()
             server.process.wait(LIMIT)

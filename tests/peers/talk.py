@@ -37,7 +37,7 @@ class Talk:
         host.hello(protocol={"v2": peer.v2})
 
     def session(self, key: int = 1) -> Session:
-        """A session of the host."""
+        """Return a session of the host."""
         return self.host.app.sessions[key]
 
     @property
@@ -124,7 +124,7 @@ def _fold(event: Any, before: Shown | None) -> Shown:
 
 @asynccontextmanager
 async def talking(directory: Path, peer: Peer, servers: Servers | None) -> AsyncIterator[Talk]:
-    """At the end nothing of the peer is left, and all that was sent was right; without `servers` it is a process."""
+    """Run a host with the peer, a process if there are no `servers`; check at the end what was sent and is left."""
     async with running_host(directory) as host:
         talk = Talk(host, peer, servers and servers.socket(peer.script))
         yield talk

@@ -23,7 +23,7 @@ NOT_FOUND = -32002
 
 
 async def all_sessions(talk: Talk, cwd: str | None = None) -> list[SessionInfo]:
-    """All pages."""
+    """Return the sessions of all pages."""
     found: list[SessionInfo] = []
     cursor: str | None = None
     for _ in range(5):
@@ -67,7 +67,7 @@ async def test_a_kept_session_is_resumed_without_what_was_said(talk: Talk) -> No
 async def test_what_was_said_in_a_session_of_ours_comes_back(talk: Talk) -> None:
     session = await talk.open()
     await talk.host.turn("state")
-    await talk.open(key=3)  # which keeps the agent running
+    await talk.open(key=3)  # the third session keeps the agent running
     session_id = session.session_id or ""
     await talk.call(talk.dialect.close_session(session_id))
     session.stop()
@@ -133,7 +133,7 @@ async def test_options_are_set(talk: Talk) -> None:
 async def test_the_mode_is_set(talk: Talk) -> None:
     session = await talk.open()
     mode = Switch(switch_id="mode", name="Mode", kind="select", how="mode")
-    if talk.peer is V2:  # where modes are options
+    if talk.peer is V2:  # modes are options in version 2
         with pytest.raises(FailureError, match="does not offer to change the mode"):
             await session.configuration.change(mode, "code")
         await session.configuration.change(find_switch(session.presenter.metadata.switches.all, "mode"), "code")

@@ -20,7 +20,7 @@ SERVER = Path(__file__).with_name("websocket.mjs")
 
 @pytest.fixture
 def server() -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """The server, and its port."""
+    """The server and its port."""
     with subprocess.Popen([find_node(), str(SERVER)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         yield process, int(process.stdout.readline())

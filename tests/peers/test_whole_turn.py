@@ -166,7 +166,7 @@ def check_commands(talk: Talk) -> None:
 
 
 def check_permissions(talk: Talk) -> None:
-    """They show what they are about."""
+    """Check that permissions show what they are about."""
     requests = [event.request for event in talk.host.of(events.Permission)]
     first = requests[0]
     assert [(one.name, one.kind) for one in first.options] == [
@@ -186,10 +186,10 @@ def check_permissions(talk: Talk) -> None:
 
 
 def check_files(talk: Talk) -> None:
-    """They are read from buffers, and written."""
+    """Check that files are read from buffers, and written."""
     notes, written = talk.host.cwd / "notes.txt", talk.host.cwd / "written.txt"
     buffer = talk.host.editor.buffers[str(notes)]
-    if talk.peer is V2:  # which has no such requests
+    if talk.peer is V2:  # version 2 has no such requests
         assert (buffer.text, notes.read_text()) == (IN_BUFFER, ON_DISK)
         return
     assert buffer.text == "first\n2nd\nthird\n"

@@ -100,7 +100,7 @@ class LongSession:
 
     @property
     def megabytes(self) -> float:
-        """Of the host's memory."""
+        """Return the resident memory of the host."""
         status = Path(f"/proc/{self.host}/status").read_text()
         [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
         return int(line.split()[1]) / 1024
@@ -139,7 +139,7 @@ class LongSession:
 
 @contextmanager
 def server(directory: Path) -> Iterator[None]:
-    """Another program, which writes a log into the project."""
+    """Run another program that writes a log into the project."""
     for name in ("request", "logged"):
         os.mkfifo(directory / name)
     with subprocess.Popen(["sh", "-c", SERVER], cwd=directory, start_new_session=True) as program:

@@ -31,7 +31,7 @@ FIELDS = ("title", "commands", "url", "install", "sign_in", "env_needed")
 
 
 def lua_key(name: str) -> str:
-    """As it stands in a table."""
+    """Return a key as a Lua table has it."""
     return name if re.fullmatch(r"[A-Za-z_]\w*", name) else f"[{lua(name)}]"
 
 
@@ -58,7 +58,7 @@ def entry(name: str, agent: dict[str, Any]) -> Iterator[str]:
 
 
 def generated(data: Path = DATA) -> str:
-    """The whole file."""
+    """Return the generated file."""
     agents = {file.stem: tomllib.loads(file.read_text(encoding="utf-8")) for file in sorted(data.glob("*.toml"))}
     return HEAD + "".join(line for name, agent in agents.items() for line in entry(name, agent)) + "}\n"
 

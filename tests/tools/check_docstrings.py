@@ -52,7 +52,7 @@ def unnamed_numbers(node: Function | ast.ClassDef) -> list[str]:
 
 
 def constructor(node: ast.ClassDef) -> Function | None:
-    """The `__init__` of a class."""
+    """Return the `__init__` of a class, if it has one."""
     return next((one for one in node.body if isinstance(one, Function) and one.name == "__init__"), None)
 
 
@@ -77,7 +77,7 @@ def offenders(root: Path) -> tuple[list[str], list[str]]:
 
 
 def main() -> int:
-    """Fails when there is one."""
+    """Print what says too little; return 1 if there is any."""
     short, unnamed = offenders(Path(__file__).resolve().parents[2])
     for found, what in ((short, "short docstrings"), (unnamed, "numbers without a unit")):
         print("\n".join([*found, f"{len(found)} {what}"]))

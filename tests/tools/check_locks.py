@@ -42,7 +42,7 @@ def read_lock(text: str) -> tuple[dict[str, Locked], list[str]]:
 
 
 def asked_for(root: Path) -> dict[str, list[str]]:
-    """By the name of its lock file, what pyproject.toml asks for."""
+    """Return what pyproject.toml asks for, by the name of the lock file."""
     project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
     run = project["project"]["dependencies"]
     groups = project["dependency-groups"]
@@ -54,7 +54,7 @@ def problems_of_lock(name: str, asked: list[str], text: str) -> list[str]:
     packages, strange = read_lock(text)
     found = [f"this is not a package with its version and hashes: {line.strip()[:80]}" for line in strange]
     wanted = [(one, "pyproject.toml") for one in map(Requirement, asked)]
-    if name in ("run", "dev"):  # these are installed here
+    if name in ("run", "dev"):  # the packages of these are installed here
         wanted += [(one, package) for package in packages for one in _needed_by(package)]
     for requirement, who in wanted:
         locked = packages.get(canonicalize_name(requirement.name))
@@ -70,7 +70,7 @@ def problems_of_lock(name: str, asked: list[str], text: str) -> list[str]:
 def _needed_by(package: str) -> list[Requirement]:
     try:
         needed = importlib.metadata.requires(package) or []
-    except importlib.metadata.PackageNotFoundError:  # one for other machines
+    except importlib.metadata.PackageNotFoundError:  # a package for other machines
         return []
     return [one for one in map(Requirement, needed) if one.marker is None or one.marker.evaluate({"extra": ""})]
 
@@ -107,7 +107,7 @@ def problems(root: Path) -> list[str]:
 
 
 def main() -> int:
-    """Prints what is wrong."""
+    """Print what is wrong; return 1 if anything is."""
     found = problems(ROOT)
     if found:
         print("\n".join([*found, "after a change of what is asked for, type `make lock`"]), file=sys.stderr)

@@ -147,7 +147,7 @@ def is_property(test: Function) -> bool:
 
 
 def toothless(modules: list[Module], product: set[str]) -> Iterator[str]:
-    """Tests that cannot fail."""
+    """Find tests that cannot fail."""
     helpers = Helpers(modules, product)
     for module in modules:
         for test in module.tests:

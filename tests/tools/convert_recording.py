@@ -86,13 +86,13 @@ def convert(path: Path, replacements: Sequence[tuple[re.Pattern[str], str]]) -> 
 
 
 def replacement(text: str) -> tuple[re.Pattern[str], str]:
-    """From PATTERN=TEXT."""
+    """Read an argument of the form PATTERN=TEXT."""
     pattern, _, instead = text.partition("=")
     return re.compile(pattern), instead
 
 
 def main() -> int:
-    """Writes the recording."""
+    """Convert the recording."""
     parser = argparse.ArgumentParser(prog="python -m tests.tools.convert_recording", description=__doc__)
     parser.add_argument("raw", type=Path)
     parser.add_argument("recording", type=Path)

@@ -77,7 +77,7 @@ def settled(nvim: ScreenEditor, part: Part, theme: Theme, *, cursor: bool) -> li
 
 
 def film(nvim: ScreenEditor, theme: Theme) -> Film:
-    """From the prompt to a rejected hunk."""
+    """Film the demo, from the prompt to a rejected hunk."""
     made = Film(nvim, theme)
     caption = "Ask the agent, beside your code"
     nvim.type("i")
@@ -117,7 +117,7 @@ def reason(made: Film, nvim: ScreenEditor) -> list[str]:
 
 
 def restored(made: Film, nvim: ScreenEditor) -> None:
-    """All turns are taken back."""
+    """Film `:AcpRestore`, which takes all turns back."""
     nvim.type(":AcpRestore")
     made.take(":AcpRestore goes back to before any turn", 1, ":AcpRestore ")
     nvim.type("\r")

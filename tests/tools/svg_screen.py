@@ -82,7 +82,7 @@ def _colour(name: str, default: str) -> str:
 
 
 def still(rows: list[str], columns: int, theme: Theme) -> str:
-    """An SVG of these rows."""
+    """Draw these rows as an SVG."""
     return _svg([_at(row, number) for number, row in enumerate(rows)], columns, len(rows), theme)
 
 

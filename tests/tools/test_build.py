@@ -44,7 +44,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def make(new: Path, **given: Any) -> None:
-    """Stands in for venv.create."""
+    """Make an environment, in place of `venv.create`."""
     (new / "bin").mkdir(parents=True)
     (new / "bin/python").symlink_to(sys.executable)
 

@@ -109,7 +109,7 @@ def test_what_is_optional() -> None:
     status = {one.name: one.optional for one in model.read(events.StatusView).fields}
     assert (status["state"], status["title"], status["asleep"]) == (False, True, True)
     changed = {one.name: one.optional for one in model.read(events.FileChanged).fields}
-    assert (changed["added"], changed["tool_call"]) == (False, True)  # it tells its defaults, too
+    assert (changed["added"], changed["tool_call"]) == (False, True)  # its defaults are sent, too
     opened = {one.name: one.optional for one in model.all_messages()["open"].fields}
     assert (opened["cwd"], opened["additional_directories"]) == (False, True)
 

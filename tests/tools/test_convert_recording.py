@@ -13,7 +13,7 @@ from tests.tools.convert_recording import LONGEST_TEXT, MOST_CHUNKS
 
 
 def converted(directory: Path, raw: list[dict[str, Any]], *options: str) -> list[Record]:
-    """What becomes of these lines."""
+    """Convert these lines and return the recording."""
     source, target = directory / "raw.jsonl", directory / "recording.jsonl"
     source.write_text("".join(json.dumps(one) + "\n" for one in raw), encoding="utf-8")
     command = [sys.executable, "-m", "tests.tools.convert_recording", str(source), str(target), "--agent", "it 1.0"]

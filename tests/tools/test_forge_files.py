@@ -20,7 +20,7 @@ def test_editors_indent_and_break_as_the_formatters_do() -> None:
     width, indent = said["*"]["max_line_length"], said["*"]["indent_size"]
     assert {int(width)} == {stylua["column_width"], project["tool"]["ruff"]["line-length"]}
     assert (int(indent), said["*"]["indent_style"]) == (stylua["indent_width"], "space")
-    assert said["*.py"]["indent_size"] == "4"  # ruff has no other
+    assert said["*.py"]["indent_size"] == "4"  # ruff has no other value
 
 
 def test_the_forge_runs_what_everybody_runs() -> None:

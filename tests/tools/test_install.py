@@ -141,7 +141,7 @@ def test_other_failures_are_told_in_words(tree, said, words):
 
 def test_what_an_interrupted_installation_left_is_not_taken_for_installed(tree):
     lock = LOCK.format(make_wheel(tree.wheels))
-    tree.run(LOCK.format("0" * 64))  # fails: one is under way
+    tree.run(LOCK.format("0" * 64))  # fails: another installation is under way
     half = site(tree) / "tiny-1.0.dist-info"
     half.mkdir()
     (half / "METADATA").write_text("Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")

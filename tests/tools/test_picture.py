@@ -12,7 +12,7 @@ DARK = THEMES["dark"]
 
 
 def words(rows: list[str]) -> str:
-    """The texts of drawn rows."""
+    """Return the text of drawn rows."""
     return "\n".join(" ".join(re.findall(r">([^<]+)</text>", row)) for row in rows)
 
 

@@ -59,7 +59,7 @@ def whole(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def packed(whole) -> bytes:
-    """The archive of that repository."""
+    """Return the archive of that repository."""
     return release.archive(whole, __version__)
 
 

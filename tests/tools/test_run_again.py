@@ -63,7 +63,7 @@ class Gate:
         (root / "pytest.ini").write_text("[pytest]\n")
 
     def run(self, *arguments: str, **files: str) -> subprocess.CompletedProcess[str]:
-        """With these tests: `folder_name`, which becomes tests/folder/test_name.py."""
+        """Run these tests: `folder_name` becomes tests/folder/test_name.py."""
         for name, text in files.items():
             path = self.root / f"tests/{name.replace('_', '/test_', 1)}.py"
             path.parent.mkdir(exist_ok=True)

@@ -12,7 +12,7 @@ from tests.support.places import ROOT
 PROMISES = ROOT / "SECURITY.md"
 PAGE = ROOT / "doc" / "development" / "security.md"
 OUTSIDE = {"Report a vulnerability", "Out of scope"}
-"""Sections without a promise."""
+"""Sections that promise nothing."""
 NO_PROMISE = "not a promise: "
 SENTENCE = re.compile(r"(?<=[.:])(?<!\.\.\.:)\*{0,2}\s+(?=[A-Z`*])")
 TEST = re.compile(r"`(tests/[\w/]+\.py)?(?:::)?(test_\w+)?`")

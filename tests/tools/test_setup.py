@@ -179,7 +179,7 @@ def test_a_chosen_neovim_runs_the_tests():
     shown = made("NVIM=some/nvim", "PYTEST_ARGS=--editor")
     assert f'ACP_NVIM_NVIM="{ROOT}/some/nvim" .venv/bin/python -m pytest' in shown
     assert "--editor" in shown
-    assert "ACP_NVIM_NVIM" not in made(NVIM="/run/nvim.sock")  # of a terminal in Neovim
+    assert "ACP_NVIM_NVIM" not in made(NVIM="/run/nvim.sock")  # the NVIM of a terminal in Neovim
 
 
 def test_the_files_that_are_run_with_another_neovim_exist():

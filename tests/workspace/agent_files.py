@@ -48,7 +48,7 @@ class Scene:
 
 
 class AgentFiles:
-    """Steps as those of `User`."""
+    """Carries out the steps of the agent."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage

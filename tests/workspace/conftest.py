@@ -57,7 +57,7 @@ class Stages:
 
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stages]:
-    """To start a stage takes as long as ten tests on it."""
+    """Stages that tests share: to start one takes as long as ten tests on it."""
     stages = Stages(tmp_path_factory)
     yield stages
     stages.close()

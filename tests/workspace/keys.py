@@ -279,7 +279,7 @@ class Keys:
         return bool(self.nvim.lua("return keys.go(...)", where))
 
     def type_ahead(self, keys: str) -> None:
-        """Keys in one go."""
+        """Send the keys in one go."""
         self.typed += 1
         self.words.append(keys)
         self.nvim.api("input", keys)

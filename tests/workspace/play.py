@@ -37,7 +37,7 @@ class Player:
         self._actors = (User(stage), Others(stage, self.files), AgentFiles(stage))
 
     def play(self) -> None:
-        """Raises `Broken`."""
+        """Play the sequence; raise `Broken` if a rule does not hold."""
         for step in self._steps:
             self._step(step)
         for file in self.files:
@@ -74,7 +74,7 @@ class Player:
                 self.stage.wait(partial(file.look_again, self.stage), "come to", f"news of {file.path} to be noticed")
 
     def _check_left_alone(self) -> None:
-        """Nothing has changed since the end of the last step."""
+        """Check that nothing has changed since the end of the last step."""
         for file in self.files:
             if file.stale:
                 file.look_again(self.stage)

@@ -54,7 +54,7 @@ class Sequence:
 
 
 def make(seed: int) -> Sequence:
-    """The sequence of that seed."""
+    """Return the sequence of a seed."""
     rng = random.Random(seed)
     kinds = tuple(any_kind(rng) for _ in range(rng.choice([1, 1, 2])))
     ops = ["open", *rng.choices(["agent_read", "user_edit"], [3, 1])] if rng.random() < 0.9 else []

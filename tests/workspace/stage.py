@@ -163,7 +163,7 @@ class Stage:
         return {str(name): name.read_bytes().decode() for name in named if name.is_file()}
 
     def check_kept(self, lost: set[str], rule: str, since: int) -> None:
-        """These tokens are in versions that the chat names."""
+        """Check that the lost tokens are in versions that the chat names."""
         if lost:
             kept = self.kept
             self.wait(

@@ -57,7 +57,7 @@ def test_what_follows_a_key_at_once_reaches_no_text(
 @pytest.mark.parametrize("behind", ["a", "q", "x", "r", "dd"])
 def test_a_reader_that_closes_takes_what_was_typed_for_it(stage: Keys, behind: str) -> None:
     begin(stage, "float", loaded=True, code=True, long=True)
-    stage.type_calmly("a")  # opens the reader
+    stage.type_calmly("a")  # the key opens the reader
     reader = stage.nvim.lua("return vim.api.nvim_win_get_config(0).zindex")
     assert reader == 46
     stage.type_ahead("q" + behind)
@@ -105,5 +105,5 @@ def test_a_held_key_is_dropped_after_the_window_has_closed(stage: Keys) -> None:
     stage.nvim.lua('require("acp_nvim.limits").seen_ms = 15')
     mapped = "vim.fn.maparg('q', 'n', false, true).desc == 'acp_nvim: typed ahead'"
     assert stage.nvim.lua(f"return {mapped}")
-    stage.nvim.lua("vim.api.nvim_buf_del_keymap(0, 'n', 'q')")  # as a minute later
+    stage.nvim.lua("vim.api.nvim_buf_del_keymap(0, 'n', 'q')")  # what happens after a minute
     stage.end()

@@ -52,7 +52,7 @@ class Meanwhile:
         return self.nvim.api("get_mode")["mode"]
 
     def begin(self, keys, mode):
-        """The user begins a command."""
+        """Begin a command, as the user."""
         self.nvim.api("input", keys)
         self.nvim.wait_until(lambda: self.mode == mode, what=f"mode {mode!r}")
 
@@ -75,7 +75,7 @@ class Meanwhile:
         """All has been written, and the buffer is like that."""
         if self.by == "fs":
             self.stage.agent.finish()
-        with contextlib.suppress(AssertionError):  # the comparison says more
+        with contextlib.suppress(AssertionError):  # the comparison below says more
             self.nvim.wait_until(lambda: self.place.buffer.lines == lines, what="the buffer to have all")
         assert self.place.buffer.lines == lines
 

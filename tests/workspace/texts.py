@@ -58,7 +58,7 @@ def encode(text: str, encoding: str) -> bytes:
 
 
 def decode(data: bytes, encoding: str) -> str:
-    """The text, its BOM included."""
+    """Decode a text with its BOM."""
     return data.decode(CODECS[encoding])
 
 
@@ -85,7 +85,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def end_of(text: str) -> str:
-    """How the first line ends; that of unix when there is none."""
+    """Return the line end of the first line, or that of unix."""
     found = re.search(r"\r\n|\n|\r", text)
     return found[0] if found else "\n"
 

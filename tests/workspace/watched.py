@@ -51,7 +51,7 @@ class Watched:
         return tokens(text) - tokens(self.known or "") - self.seen - by_itself
 
     def changed_behind(self, stage: Stage) -> None:
-        """Another program is about to change the file."""
+        """Note that another program is about to change the file."""
         if stage.buffer(self.path) is not None and not self.stale:
             self.stale, self.stale_since = True, stage.caught_up()
 
@@ -93,7 +93,7 @@ def demand(found: set[str], wanted: set[str], rule: str, words: str) -> None:
 
 
 def check_file(stage: Stage, file: Watched) -> None:
-    """What holds between two steps."""
+    """Check what holds after every step."""
     buffer = stage.buffer(file.path)
     disk = on_disk(file.path)
     if buffer is not None and disk is not None and not buffer.modified and not file.stale and not same(buffer, disk):

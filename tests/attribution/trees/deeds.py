@@ -154,7 +154,7 @@ class Deeds:
         return f"echo A{number} > hidden{number}; echo hidden{number} >> .gitignore"
 
     def exclude(self, rng: random.Random, number: int) -> str | None:
-        """Of git's own rules beside the files."""
+        """Change the rules in git's own `info/exclude`."""
         if not self._place.is_repository:
             return None
         rules = "d=$(git rev-parse --git-common-dir); mkdir -p $d/info; echo '*.md' >> $d/info/exclude"

@@ -62,7 +62,7 @@ NAMES = {
     "build/sub/list.txt": 0o644,
 }
 IGNORED = "*.log\n/local.conf\nbuild/\n"
-"""What the first `.gitignore` says."""
+"""The first `.gitignore`."""
 INNER = ("inner", "module")
 """Directories that may be repositories of their own."""
 LINKS = {"link": "a.txt", "to-src": "src", "lib/up": "../a.txt", "dangling": "nowhere"}
@@ -92,7 +92,7 @@ class Place:
     is_repository: bool
 
     def git(self, *words: str, where: Path | None = None, stdin: bytes = b"", check: bool = True) -> bytes:
-        """What the user's git says."""
+        """Run git as the user; return what it printed."""
         return git(self.home, where or self.top, *words, stdin=stdin, check=check)
 
     def rules(self) -> Rules:

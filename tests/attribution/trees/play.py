@@ -93,7 +93,7 @@ class Player:
         self.done: list[str] = []
 
     def play(self) -> None:
-        """Raises `Broken`."""
+        """Play the sequence; raise `Broken` if a rule does not hold."""
         wait_past(self._ended + CLOCK_NS)  # the files are older than the first snapshot
         with self._untouched():
             self._stage.call(self._open)
@@ -181,7 +181,7 @@ class Player:
         return line
 
     def _run(self, step: Step) -> None:
-        """The user does it."""
+        """Let the user carry out a step."""
         line = self._line(step)
         if line is not None:
             subprocess.run(["sh", "-c", os.fsencode(line)], cwd=self.place.cwd, check=False, capture_output=True)
@@ -254,7 +254,7 @@ class Player:
         changed |= {path for path, was in lost.items() if was in before}  # and another one is there again
         if any(before.get(path) != after.get(path) for path in hidden):  # one was perhaps elsewhere in between
             changed |= {path for path in lost if reviews[path].operation == "delete"}
-        changed |= {path for path in reviews if _is_named(os.path.dirname(path), left)}  # what is there again
+        changed |= {path for path in reviews if _is_named(os.path.dirname(path), left)}  # deleted and made again
         are_rules_touched = any(os.path.basename(path) == ".gitignore" for path in changed) or hidden - hidden_now
         changed |= hidden if are_rules_touched else set()  # perhaps shown as "earlier contents not known"
         wrong = {path for path in reviews if path not in changed and not _holds(path, changed)}

@@ -84,7 +84,7 @@ class Sequence:
 
 
 def make(seed: int) -> Sequence:
-    """The sequence of that seed."""
+    """Return the sequence of a seed."""
     rng = random.Random(f"trees {seed}")
     weights = DEEDS | MIDDLE
     ops = rng.choices(list(weights), list(weights.values()), k=rng.randint(2, 5))

@@ -40,7 +40,7 @@ def read_all() -> None:
 
 
 def write_paced(data: bytes, lines: int, every: float) -> list[float]:
-    """When each part was written, just before."""
+    """Write the lines at this pace; return the times just before each write."""
     times = []
     rest = iter(data.splitlines(keepends=True))
     begun = time.monotonic()

@@ -28,7 +28,7 @@ class Called:
 
 
 def content(number: int) -> str:
-    """2 kB of output."""
+    """Return 2 kB of output."""
     return "".join(f"{number:4d} output line {row:2d} of the command, as usual.\n" for row in range(CONTENT_LINES))
 
 
@@ -60,7 +60,7 @@ def flood(directory: Path, who: Who, count: int = CALLS) -> Called:
 
 
 def flood_stalls(directory: Path, who: Who, count: int = CALLS) -> Stalls:
-    """How the editor feels meanwhile."""
+    """Measure how long the editor answers nobody meanwhile."""
     said = b"".join(map(told, range(count))) + texts.said(f"Done. {texts.END}")
     with stage(directory, who, {"go": [at_once(said)]}) as on:
         return on.felt("go")

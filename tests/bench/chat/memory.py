@@ -38,12 +38,12 @@ class Idle:
 
 
 def resident(pid: int) -> int:
-    """Bytes."""
+    """Return the resident memory of a process, in bytes."""
     return int(Path(f"/proc/{pid}/statm").read_text(encoding="utf-8").split()[1]) * resource.getpagesize()
 
 
 def resident_now(on: Stage) -> int:
-    """Of Neovim, when what nobody needs is gone."""
+    """Return the resident memory of Neovim after a garbage collection."""
     on.editor.lua("collectgarbage() collectgarbage()")
     on.rest()
     return resident(on.pid)

@@ -12,7 +12,7 @@ from tests.support.screen import ScreenEditor
 TURNS = 100
 CHUNKS, THOUGHTS, CALLS = 119, 20, 15
 UPDATES = TURNS * (1 + CHUNKS + THOUGHTS + 4 * CALLS)
-"""20,000."""
+"""20,000 updates."""
 TIMES = 9
 ANY = rb"records|reading|output line|Look at|Thinking|part"
 """Words of it, one of which is on every screen."""
@@ -107,7 +107,7 @@ def replay(directory: Path, who: Who) -> Replayed:
 
 
 def stalls(directory: Path, who: Who) -> Stalls:
-    """How the editor feels meanwhile."""
+    """Measure how long the editor answers nobody meanwhile."""
     with stage(directory, who, {"load": [at_once(conversation())]}, opened=False) as on:
         if isinstance(on, Floor):
             on.open()

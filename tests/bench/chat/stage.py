@@ -87,7 +87,7 @@ class Measured:
     gaps: list[tuple[float, float]] = field(default_factory=list)
 
     def found(self) -> Stalls:
-        """Those that began in that time, or right around it."""
+        """Return the stalls that began in that time, or right around it."""
         begun, ended = self.begun - BEFORE, self.ended + AFTER
         both = [[wait for at, wait in waits if begun <= at <= ended] for waits in (self.pings, self.gaps)]
         return Stalls(*map(report_of, both))
@@ -106,15 +106,15 @@ class Stage:
         raise NotImplementedError
 
     def say(self, turn: str) -> None:
-        """Prompt."""
+        """Send a prompt."""
         raise NotImplementedError
 
     def host_cpu(self) -> float:
-        """Of the process beside Neovim, if there is one."""
+        """The processor time of the process beside Neovim, if there is one."""
         return 0.0
 
     def text(self) -> str:
-        """All that the buffer holds."""
+        """Return the text of the buffer."""
         return "\n".join(self.editor.lua("return vim.api.nvim_buf_get_lines(probe.bufnr, 0, -1, true)"))
 
     def play(
@@ -166,7 +166,7 @@ class Stage:
 
 
 class Ours(Stage):
-    """The chat."""
+    """The chat of the plugin."""
 
     def open(self) -> None:
         self.editor.command("AcpChat it")
@@ -179,7 +179,7 @@ class Ours(Stage):
         self.editor.lua('require("acp_nvim").prompt(...)', turn)
 
     def host_pid(self) -> int | None:
-        """The host's, once it runs."""
+        """The process id of the host, once it runs."""
         host = self.editor.host()
         return host and host.pid
 
@@ -189,7 +189,7 @@ class Ours(Stage):
 
 
 class Floor(Stage):
-    """Plain Lua."""
+    """A chat of plain Lua, to compare with."""
 
     argv: list[str]
 

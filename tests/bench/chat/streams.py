@@ -33,12 +33,12 @@ def stream(directory: Path, who: Who, count: int, screen: bool) -> Streamed:
 
 
 def check(on: Stage, said: str) -> None:
-    """The text is exact."""
+    """Check that the chat has the exact text."""
     assert said in on.text(), "the chat has another text than the agent said"
 
 
 def flood_stalls(directory: Path, who: Who, count: int) -> Stalls:
-    """While `count` chunks come without a pause."""
+    """Measure how long the editor answers nobody while `count` chunks come without a pause."""
     with stage(directory, who, {"go": [at_once(texts.said_all(count))]}) as on:
         return on.felt("go")
 

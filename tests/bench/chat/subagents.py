@@ -35,7 +35,7 @@ def _update(session_id: str, **update: Any) -> bytes:
 
 
 def _announced() -> bytes:
-    """All children, at work."""
+    """Return updates that announce all children as running."""
     state = {"state": "running"}
     return b"".join(
         _update("bench", sessionUpdate="subagent_update", sessionId=f"child{one}", title=f"Child {one}", state=state)
@@ -80,7 +80,7 @@ def measure(directory: Path, who: Who, children: bool) -> Worked:
 
 
 def stalls(directory: Path, who: Who, children: bool) -> Stalls:
-    """How the editor feels meanwhile."""
+    """Measure how long the editor answers nobody meanwhile."""
     with stage(directory, who, _turns(children)) as on:
         _begin(on, children)
         return on.felt("go")

@@ -31,7 +31,7 @@ def _measure(measure: Callable[..., T], who: Who, given: dict[str, object], dire
 
 
 def median(found: list[T], name: str) -> float:
-    """Of one figure, by its dotted name."""
+    """Return the median of one figure, by its dotted name."""
     return statistics.median(_get(one, name) for one in found)
 
 
@@ -62,7 +62,7 @@ def print_stalls(what: str, pair: Pair[Stalls], beside: str = "the floor") -> No
 
 
 def bench_streams() -> None:
-    """Chunks without a pause."""
+    """Chunks that come without a pause."""
     for count in COUNTS:
         for screen in (True, False):
             pair = in_turns(streams.stream, count=count, screen=screen)
@@ -73,7 +73,7 @@ def bench_streams() -> None:
 
 
 def bench_stalls() -> None:
-    """How the editor feels meanwhile."""
+    """How long the editor answers nobody while chunks come."""
     for count in COUNTS:
         print_stalls(f"chat: {count} chunks at once", in_turns(streams.flood_stalls, count=count))
     least: dict[str, float] = {}
@@ -123,7 +123,7 @@ def bench_subagents() -> None:
 
 
 def bench_calls() -> None:
-    """Tool calls."""
+    """Many tool calls."""
     what = f"chat: {calls.CALLS} tool calls, 3 updates each, 2 kB"
     pair = in_turns(calls.flood)
     against(f"{what}: all there", pair, "seconds", 1.7)
@@ -140,7 +140,7 @@ def bench_calls() -> None:
 
 
 def bench_permission() -> None:
-    """A large diff."""
+    """A permission request with a large diff."""
     for edits in (False, True):
         pair = in_turns(permission.ask, edits=edits)
         ours, floor = (median(found, "shown") for found in pair)
@@ -152,7 +152,7 @@ def bench_permission() -> None:
 
 
 def bench_replay() -> None:
-    """`session/load`."""
+    """A conversation that `session/load` replays."""
     pair = in_turns(replay.replay)
     first = median(pair[0], "first") * 1000
     line(f"chat: {replay.UPDATES} updates told again: first screen", f"{first:.0f} ms", held(first, 200, "ms"))
@@ -166,7 +166,7 @@ def bench_replay() -> None:
 
 
 def bench_memory() -> None:
-    """Resident."""
+    """Resident memory."""
     pair = in_turns(memory.measure)
     host = median(pair[0], "host")
     line("chat: the host with one idle session", f"{host:.1f} MB", held(host, 40, "MB"))

@@ -83,13 +83,13 @@ def update_line(update: dict[str, Any]) -> bytes:
 
 
 def said(text: str, kind: str = "agent_message_chunk") -> bytes:
-    """A piece of a message."""
+    """Return an update with a piece of a message."""
     return update_line({"sessionUpdate": kind, "content": {"type": "text", "text": text}})
 
 
 @lru_cache(maxsize=8)
 def said_all(count: int, marks: Marks = "end") -> bytes:
-    """All `chunks`."""
+    """Return updates with all `chunks`."""
     return b"".join(map(said, chunks(count, marks)))
 
 

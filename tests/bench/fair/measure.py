@@ -50,12 +50,12 @@ class Fair:
 
     @property
     def slowest(self) -> float:
-        """Of the turns."""
+        """The seconds of the slowest turn."""
         return max(self.turns)
 
     @property
     def turn(self) -> float:
-        """The median."""
+        """The median of the turns, in seconds."""
         return statistics.median(self.turns)
 
 
@@ -68,7 +68,7 @@ class _Memory:
         self.before = self.peak = self.now()
 
     def now(self) -> float:
-        """MB."""
+        """The resident memory now, in MB."""
         return sum(map(resident, self._pids)) / 1e6
 
     def _watch(self) -> None:
@@ -77,7 +77,7 @@ class _Memory:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Meanwhile `peak` is kept."""
+        """Keep `peak` while the block runs."""
         watcher = threading.Thread(target=self._watch)
         watcher.start()
         try:

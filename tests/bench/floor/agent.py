@@ -27,7 +27,7 @@ class Client:
         self._next_id = 0
 
     def receive(self) -> bytes:
-        """The next line."""
+        """Return the next line."""
         pieces = [self._rest]
         while b"\n" not in pieces[-1]:
             data = os.read(0, READ_BYTES)
@@ -38,7 +38,7 @@ class Client:
         return line
 
     def send(self, line: bytes) -> None:
-        """A line and its end."""
+        """Write a whole line, with its end."""
         left = memoryview(line)
         while left:
             left = left[os.write(1, left) :]
@@ -57,12 +57,12 @@ class Client:
 
 
 def encoded(message: dict[str, Any]) -> bytes:
-    """A whole line."""
+    """Encode a message as a line."""
     return json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n"
 
 
 class Work:
-    """One turn."""
+    """The work of one turn."""
 
     def __init__(self, client: Client, session: str, job: dict[str, Any]) -> None:
         self._client = client
@@ -118,7 +118,7 @@ def worked(work: Work) -> dict[str, Any]:
 
 
 def tell(path: str, found: dict[str, Any]) -> None:
-    """Nobody sees half of it."""
+    """Write the result, so that nobody reads half of it."""
     with open(f"{path}.new", "w", encoding="utf-8") as file:
         json.dump(found, file)
     os.replace(f"{path}.new", path)

@@ -71,6 +71,6 @@ def stream(asked: Asked, reply: Reply) -> Iterator[tuple[str, Any]]:
 
 
 def whole(asked: Asked, reply: Reply, _: dict[str, Any]) -> dict[str, Any]:
-    """The same in one piece."""
+    """Return the whole reply as one message."""
     content = [_block(part) for part in reply.parts if not isinstance(part, Think)]
     return {**_message(asked), "content": content, "stop_reason": "tool_use" if reply.calls else "end_turn"}

@@ -15,7 +15,7 @@ USAGE = {"prompt_tokens": 1200, "completion_tokens": 300, "total_tokens": 1500}
 
 
 def parse(body: dict[str, Any]) -> Asked:
-    """What is asked."""
+    """Read the question from a request."""
     asked = Asked(str(body.get("model")))
     for message in body.get("messages") or []:
         if message.get("role") == "user":
@@ -63,7 +63,7 @@ def stream(asked: Asked, reply: Reply) -> Iterator[tuple[str, Any]]:
 
 
 def whole(asked: Asked, reply: Reply, _: dict[str, Any]) -> dict[str, Any]:
-    """The same in one piece."""
+    """Return the whole reply as one message."""
     message: dict[str, Any] = {"role": "assistant", "content": reply.text}
     calls = [part for part in reply.parts if isinstance(part, Call)]
     if calls:

@@ -52,7 +52,7 @@ def stream(asked: Asked, reply: Reply) -> Iterator[tuple[str, Any]]:
 
 
 def whole(asked: Asked, reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
-    """The same in one piece, as JSON of the schema that is asked for, if any."""
+    """Return the whole reply as one message; as JSON if the request has a schema."""
     config = body.get("generationConfig") or {}
     schema = config.get("responseJsonSchema") or config.get("responseSchema")
     text = json.dumps(anything(schema)) if schema else reply.text

@@ -33,14 +33,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class Think:
-    """What the model thinks."""
+    """A thought of the model."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Say:
-    """Text, in so many pieces."""
+    """A text that comes in `count` pieces."""
 
     text: str
     count: int = 12
@@ -75,7 +75,7 @@ class Reply:
 
     @property
     def text(self) -> str:
-        """All that it says."""
+        """The whole text of the reply."""
         return "".join(part.text for part in self.parts if isinstance(part, Say))
 
 

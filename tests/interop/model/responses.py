@@ -39,7 +39,7 @@ SUBAGENT = re.compile(r'"agent_id" *: *"([^"]+)"')
 
 
 def parse(body: dict[str, Any]) -> Asked:
-    """What is asked."""
+    """Read the question from a request."""
     asked = Asked(str(body.get("model")))
     given = body.get("input") or []
     for item in [{"role": "user", "content": given}] if isinstance(given, str) else given:
@@ -145,5 +145,5 @@ def stream(asked: Asked, reply: Reply) -> Iterator[tuple[str, Any]]:
 
 
 def whole(asked: Asked, reply: Reply, _: dict[str, Any]) -> dict[str, Any]:
-    """The same in one piece."""
+    """Return the whole reply as one message."""
     return {**_response(asked, [_item(part) for part in reply.parts], "completed"), "usage": USAGE}

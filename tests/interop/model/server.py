@@ -34,11 +34,11 @@ class ModelServer:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port of the server."""
         return int(self._server.server_address[1])
 
     def close(self) -> None:
-        """Ends all answers."""
+        """End all answers and the server."""
         self.over.set()
         self._server.shutdown()
         self._server.server_close()
@@ -59,10 +59,10 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Server
 
     def log_message(self, *_: Any) -> None:
-        """Nothing is printed."""
+        """Print nothing."""
 
     def do_GET(self) -> None:
-        """Which models there are; nothing else is to be had."""
+        """List the models; nothing else can be got."""
         models = [{"id": name, "object": "model", "type": "model", "display_name": name} for name in MODELS]
         if self.path.split("?")[0].endswith("/models"):
             self._whole({"object": "list", "data": models, "models": [], "has_more": False})
@@ -72,7 +72,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def do_POST(self) -> None:
-        """A question to the model."""
+        """Answer a question to the model."""
         body = self._body()
         path = self.path.split("?")[0]
         if path.endswith(("/count_tokens", ":countTokens")):

@@ -89,7 +89,7 @@ class Work:
         return {**self.given, "command": f"nohup sh -c '{self.given['command']}' >/dev/null 2>&1 &"}
 
     def shell(self) -> str:
-        """The same as a command."""
+        """Return a command that does what the call does."""
         if self.kind == "read":
             return f"cat {self.given['path']}"
         return f"apply_patch <<'EOP'\n{self.patch()}EOP"
@@ -160,5 +160,5 @@ def anything(schema: dict[str, Any]) -> Any:
 
 
 def as_json(arguments: dict[str, Any] | str) -> str:
-    """Arguments as text."""
+    """Return the arguments as text."""
     return arguments if isinstance(arguments, str) else json.dumps(arguments)

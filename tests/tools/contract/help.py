@@ -27,7 +27,7 @@ def text() -> str:
 
 
 def replaced(old: str) -> str:
-    """The same for this text."""
+    """Return the text with the generated part replaced."""
     before = BEFORE.search(old)
     if before is None:
         raise LookupError("doc/acp_nvim.txt has no field `subagents`, below which the fields of a status are listed")
@@ -52,7 +52,7 @@ def _lines() -> Iterator[str]:
 
 
 def _type(field: Field) -> str:
-    """As the help says it: what is inside of structs is spelled out."""
+    """Return a type as the help describes it, with the fields of structs."""
     one = field.type
     if isinstance(one, kinds.UnionType):
         one = next(member for member in one.types if not isinstance(member, kinds.NoneType))

@@ -159,7 +159,7 @@ def event_class(shape: Shape) -> str:
 
 
 def _by_tag(shape: Shape) -> str:
-    """`ToolCall` for `tool_call`."""
+    """Return the name of a class, such as `ToolCall` for `tool_call`."""
     return "".join(word.capitalize() for word in str(shape.tag).split("_"))
 
 

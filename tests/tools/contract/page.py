@@ -41,7 +41,7 @@ EVENT_TOPICS = {
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = [HEAD]
     told = model.all_events()
     said = model.all_messages()
