@@ -15,7 +15,7 @@ apart then. They are more than the slack of `acp_nvim/limits.py`."""
 
 
 class Acts:
-    """Each step has a method, which returns what was done in words; None: it cannot be done now."""
+    """Carries out steps; each method returns what was done, for a report, or None if it cannot be done now."""
 
     def __init__(self, stage: Stage, files: Files) -> None:
         self.stage = stage
@@ -246,7 +246,7 @@ class Acts:
         return self._git("commit", "-a", "-q", "-m", "work")
 
     def _merge(self, *words: str) -> str | None:
-        """Git makes texts that it does not have: nobody could tell them from those of a command."""
+        """git merges into a text that it does not have, which looks like the text of a command."""
         if self.command:
             return None
         wait_past(self.stage.command_ended + AFTER_NS)

@@ -36,7 +36,7 @@ def test_a_malformed_one_says_so_when_it_is_used() -> None:
 
 
 def test_no_expression_is_compiled_by_importing_the_host() -> None:
-    """Those of the standard library and of packages count neither: they have compiled theirs before."""
+    """Expressions of the standard library and of packages do not count: they were compiled before."""
     code = """
 import asyncio, logging, re, pynvim, msgspec, anyio.abc, anyio._backends._asyncio
 import hashlib, json, shlex, unicodedata, urllib.parse, uuid
@@ -58,7 +58,7 @@ def test_the_guard_loads_no_module_that_takes_longer_than_all_of_it() -> None:
 
 
 def test_importing_the_host_loads_no_module_that_few_sessions_need() -> None:
-    """Each of them takes one to four milliseconds, as much as a dozen of ours."""
+    """Each of these modules takes one to four milliseconds, as much as a dozen of ours."""
     code = """
 import sys
 import acp_nvim.app, acp_nvim.plugin

@@ -88,7 +88,7 @@ def test_the_probe_tells_the_same() -> None:
 
 
 def test_the_probe_runs_in_any_python() -> None:
-    """Its syntax is that of old versions; what is newer is imported after the version was looked at."""
+    """It uses the syntax of old versions; newer modules are imported after the check of the version."""
     tree = ast.parse(PROBE.read_text(encoding="utf-8"), feature_version=(3, 4))
     nodes: list[Any] = list(ast.walk(tree))
     assert [node.module for node in nodes if isinstance(node, ast.ImportFrom)] == ["acp_nvim"]

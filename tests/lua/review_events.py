@@ -44,7 +44,7 @@ class Reviewed:
         return self.editor.lua(STATE, str(self.path))
 
     def event(self, *hunks, **given):
-        """A `review` event; rows are of the buffer as it is now."""
+        """Return a `review` event whose rows are those of the buffer now."""
         told = {"type": "review", "path": str(self.path), "operation": "modify", "sessions": [1]}
         told |= {"added": 1, "removed": 2, "state": self.state, "hunks": list(hunks)}
         return told | given

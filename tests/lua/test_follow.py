@@ -75,7 +75,7 @@ def settle(editor):
 
 
 def tell(editor, *events):
-    """What is told, at a moment at which it is shown at once."""
+    """Send a location at a moment when it is shown without waiting."""
     settle(editor)
     editor.apply(*events)
     settle(editor)

@@ -63,7 +63,7 @@ class Colours:
         self.foreground, self.background = self.of("Normal")
 
     def of(self, name):
-        """Foreground and background of a group; those of Normal where it has none."""
+        """Return foreground and background of a group, or else those of Normal."""
         _, fg, bg, reverse, _, _ = self.editor.lua(ATTRIBUTES, [name])[0]
         if name != "Normal":
             fg, bg = fg if fg >= 0 else self.foreground, bg if bg >= 0 else self.background

@@ -98,7 +98,7 @@ def shared(tmp_path_factory):
 
 
 def stream(editor, pieces, kind="agent"):
-    """Tells the pieces as one message, each with its own redraw."""
+    """Send the pieces as one message, each with its own redraw."""
     apply(editor, {"type": "reset", "session": 1})
     for piece in pieces:
         text = piece.decode("utf-8", "surrogateescape")

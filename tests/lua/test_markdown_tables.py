@@ -103,7 +103,7 @@ def chat_rows(editor):
 
 
 def table_rows(editor):
-    """Those of tables; of a line that does not fit, Neovim shows the first rows and `@@@`."""
+    """Return the rows of tables; Neovim ends a line that does not fit with `@@@`."""
     return [row for row in chat_rows(editor) if row.startswith("│") and "@@@" not in row]
 
 

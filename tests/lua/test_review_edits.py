@@ -204,7 +204,7 @@ end
 
 @pytest.mark.parametrize("seed", range(20))
 def test_the_host_can_follow(file, seed):
-    """Whatever is done, the edits that are told make the text of the buffer, in an unbroken row of states."""
+    """The reported edits make the text of the buffer, in an unbroken row of states."""
     chance = random.Random(seed)
     lines, state, read = LINES, file.state, 0
     for turn in range(12):

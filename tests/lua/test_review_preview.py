@@ -28,7 +28,7 @@ class Asked:
         self.apply(asked(self.key))
 
     def apply(self, *events):
-        """What the host would send as one batch."""
+        """Apply events as one batch, like the host."""
         self.editor.apply(*events)
 
     def preview(self, *hunks, path=None, number=7, **given):

@@ -43,7 +43,7 @@ def ctime(path):
 
 
 def stamp(path, was):
-    """What a save that has left the file as it is would tell of it."""
+    """Return what a save reports that has left the file unchanged."""
     now = os.stat(path)
     return {
         "size": now.st_size, "mtime": str(now.st_mtime_ns), "ctime": str(now.st_ctime_ns), "ino": now.st_ino,

@@ -172,7 +172,7 @@ def test_the_prompt_keeps_the_lines_of_its_text(screen):
 
 
 def test_a_request_that_becomes_shorter_leaves_no_empty_lines_below_it(screen):
-    """It repeats the title of a call that cannot be seen with it, until the chat has those of plan and prompt."""
+    """The request has the title of a call that cannot be seen with it, until plan and prompt leave more room."""
     editor = begin(screen, 112, 28)
     content = diff(9)
     tool_call = call(1, 3, title=TITLE, content=content)

@@ -41,7 +41,7 @@ LANGUAGE_TOOLS = ("diagnostics", "definition", "references", "implementations", 
 
 
 def tree(directory: Path) -> dict[str, bytes]:
-    """The files below a directory, without those of git itself, by their names as git has them."""
+    """Return the files below a directory, without git's own, by the names that git has for them."""
     found = {}
     for where, directories, files in os.walk(os.fsencode(directory)):
         if b".git" in directories and Path(os.fsdecode(where)) == directory:

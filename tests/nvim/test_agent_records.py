@@ -20,7 +20,7 @@ KEPT = {".fast-agent/s/1.json": "{}\n", "fastagent.jsonl": "{}\n"}
 
 @pytest.fixture(params=["the user's", "the agent's"])
 def project(request, editor, tmp_path: Path) -> Project:
-    """The globs are those of the user's configuration, or of the agent's data file."""
+    """A project with globs from the user's configuration, or from the agent's data file."""
     globs = {"state": [".fast-agent/**", "fastagent.jsonl"]}
     found = Project(editor, tmp_path, **({"name": "fast-agent"} if request.param == "the agent's" else globs))
     found.begin(TREE)

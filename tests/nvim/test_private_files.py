@@ -43,7 +43,7 @@ SCRIPT = SCRIPT.replace("TYPED", TYPED)
 
 
 def with_text(nvim: HeadlessEditor, text: str) -> list[Path]:
-    """Files and objects of ours in which a text stands."""
+    """Return the files and objects of the plugin that have this text."""
     found = []
     for path in nvim.places.ours():
         with contextlib.suppress(FileNotFoundError):  # the file was replaced just now

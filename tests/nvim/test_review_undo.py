@@ -44,7 +44,7 @@ def lines(desk: Desk) -> list[str]:
 
 
 def settle(desk: Desk) -> None:
-    """Whatever is in the buffer, the agent's lines in it are reviewed, and nothing else is."""
+    """Wait until exactly the agent's lines in the buffer are under review."""
     has = lines(desk)
     assert has in (BEFORE, AFTER)
     hunks = HUNKS if has == AFTER else []

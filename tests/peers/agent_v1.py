@@ -304,7 +304,7 @@ class Peer(acp.Agent):
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_: Any
     ) -> schema.ListSessionsResponse:
-        """One session a page; those of an earlier run first."""
+        """Return one session a page, sessions of an earlier run first."""
         found = [one for one in self.sessions.values() if cwd in (None, one.cwd)]
         page = int(cursor or 0)
         shown = [

@@ -14,7 +14,7 @@ NEW_ENOUGH = "process.exit(parseInt(process.versions.node) < 18 ? 1 : 0)"
 
 @functools.cache
 def find_node() -> str:
-    """Its path; fails in words when there is none."""
+    """Return the path of node; raise `FileNotFoundError` if there is none."""
     for node in (shutil.which("node"), str(BROUGHT)):
         if node and shutil.which(node) and subprocess.run([node, "-e", NEW_ENOUGH], check=False).returncode == 0:
             return node

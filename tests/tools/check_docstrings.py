@@ -41,7 +41,7 @@ def says_too_little(node: Function | ast.ClassDef) -> bool:
 
 
 def unnamed_numbers(node: Function | ast.ClassDef) -> list[str]:
-    """The arguments that are numbers and of which nothing says of what; for a class those of its constructor."""
+    """Find arguments that are numbers without a unit in the docstring; for a class, arguments of its constructor."""
     words = ast.get_docstring(node) or ""
     made = node if isinstance(node, Function) else constructor(node)
     if made is None:

@@ -92,7 +92,7 @@ def archive(root: Path, version: str) -> bytes:
 
 
 def rockspec(text: str, version: str, archived: bytes) -> str:
-    """The rockspec of a release, from the one of the repository: another version, and the archive as its source."""
+    """Return the rockspec of a release: that of the repository, with the version and the archive as its source."""
     found = re.search(r'url = "git\+(.*)\.git"', text)
     assert found is not None, f"{ROCKSPEC} has no address of a repository"
     source = (

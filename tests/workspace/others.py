@@ -15,7 +15,7 @@ from tests.workspace.watched import Watched, demand, same
 
 
 class Others:
-    """Steps as those of `User`; `settle` waits until Neovim has followed what is on disk."""
+    """Carries out steps of other programs; `settle` waits until Neovim has read what is on disk."""
 
     def __init__(self, stage: Stage, files: list[Watched]) -> None:
         self.stage = stage
@@ -108,7 +108,7 @@ class Others:
         return encode(edited(on_disk(file.path) or "", rng, token), encoding)
 
     def _noticed(self, act: Callable[[], object], changed: Watched | None = None, hidden: bool = True) -> None:
-        """Does something that makes Neovim look at the files (those of hidden buffers too?), and waits until it has."""
+        """Make Neovim look at the files, also of hidden buffers if wanted, and wait until it has."""
         now = self.stage.caught_up()  # what was done before may be told a moment later
         for file in self.files:
             file.look_again(self.stage)

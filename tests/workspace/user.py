@@ -26,7 +26,7 @@ TYPING = {
 
 
 class User:
-    """Steps with a buffer that is there; each returns what was done, in words, or None when it could not be."""
+    """Carries out steps in a buffer; each returns what was done, for a report, or None if it cannot be done."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage

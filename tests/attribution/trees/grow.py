@@ -111,7 +111,7 @@ class Place:
         return Rules(files, str(self.cwd.relative_to(self.top)), inner, frozenset(self.tracked()))
 
     def ignored(self, rules: Rules, paths: Iterable[str]) -> set[str]:
-        """Those of the paths (relative to `cwd`) that these rules ignore, and that were not tracked then."""
+        """Return the paths, relative to `cwd`, that these rules ignore, and that were not tracked then."""
         top = self.home / "rules"
         shutil.rmtree(top, ignore_errors=True)
         git(self.home, self.home, "init", "-q", "--template=", str(top))

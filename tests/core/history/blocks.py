@@ -44,7 +44,7 @@ class Growing:
         self.recorder.on_event(events.Replace(session=1, block=number, kind=kind, text=text))
 
     def call(self, title: str, status: str, number: int | None = None) -> None:
-        """A tool call, new or as it is now."""
+        """Add a tool call, or change it."""
         number = number or len(self.blocks) + 1
         content = [TextItem(title), DiffItem("/p/f", title, "old")]
         view = CallView(f"c{number}", title, "edit", status, content, [])

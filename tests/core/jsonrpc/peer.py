@@ -54,7 +54,7 @@ class Source:
 
 
 class Sink:
-    """What the peer hears. While `held` it takes nothing, as a full pipe; `broken` as one whose reader is gone."""
+    """What the peer hears. It takes nothing while `held`, like a full pipe, and fails while `broken`."""
 
     def __init__(self) -> None:
         self.data = b""

@@ -38,7 +38,7 @@ def cut(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def received(line: bytes, first: int) -> Any:
-    """What the framer makes of a line; the first piece has `first` bytes, the others are those of a pipe."""
+    """Return what the framer makes of a line: a piece of `first` bytes, then pieces of the size of a pipe."""
     framer = LineFramer()
     found = framer.feed(line[:first])
     for start in range(first, len(line), TAKEN_BYTES):

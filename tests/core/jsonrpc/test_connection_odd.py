@@ -48,7 +48,7 @@ async def test_a_peer_that_never_pauses_leaves_others_their_time() -> None:
 
 
 class Calling:
-    """A call of ours whose outcome is kept."""
+    """A call whose outcome is kept."""
 
     def __init__(self, peer: Peer) -> None:
         self.peer = peer

@@ -34,7 +34,7 @@ class User:
         self.asked.append(event)
 
     async def servers(self, cwd: Path, answer: Answer | None = None) -> list[dict[str, Any]]:
-        """Those of a project, for which the user is asked if there is an `answer`."""
+        """Return the servers of a project; the user is asked if there is an `answer`."""
         found: list[list[dict[str, Any]]] = []
         before = len(self.asked)
 

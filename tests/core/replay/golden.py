@@ -16,7 +16,7 @@ from tests.core.session.host import Host
 
 
 def snapshot(host: Host, sessions: list[Session], cwd: str) -> str:
-    """Everything that is shown, with the recorded directory in the place of ours."""
+    """Return everything that is shown, with the recorded directory in place of ours."""
     shown = [
         {
             "events": [

@@ -119,7 +119,7 @@ class Desk:
         await write_text_file(self.files, self.seen, path, change(text), True, on_written)
 
     async def type(self, name: str, text: str, is_told: bool) -> None:
-        """The user makes that of a buffer; Lua tells now, or the host finds out when it looks."""
+        """Type this text into a buffer; Lua reports it now, or the host notices when it looks."""
         buffer = self.editor.buffers[str(self.cwd / name)]
         before, old = buffer.state, buffer.text.split("\n")[:-1]
         buffer.type(text)
@@ -168,7 +168,7 @@ class Desk:
         return buffer.text if buffer is not None else (self.cwd / name).read_text()
 
     async def review(self, name: str) -> review_events.Review | None:
-        """What is told of a file to who wants to see it; None when nothing is left."""
+        """Return what is reported of a file under review; None if nothing is left."""
         await self.reviews.tracker.show(str(self.cwd / name))
         told = [one for one in self.editor.all(review_events.Review) if one.path == str(self.cwd / name)]
         return told[-1] if told and told[-1].operation != "none" else None

@@ -100,7 +100,7 @@ class OwnedModel:
         self.items = items
 
     def _parts(self, first: int, last: int) -> tuple[list[Item], list[tuple[int, Item]], list[Item]]:
-        """The items before, those of which lines are replaced or beside which that is, those behind."""
+        """Return the items before the replaced lines, those with these lines or beside them, and those behind."""
         before, touched, behind, at = [], [], [], 0
         for item in self.items:
             is_line = isinstance(item, str)

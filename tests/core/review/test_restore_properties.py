@@ -55,7 +55,7 @@ class Files:
             git(self.desk.cwd, "init", "-q")
 
     async def act(self, kind: str, seed: int) -> None:
-        """One thing is done to one file; those of the agent's own tools are seen later."""
+        """Do one thing to one file; changes by the agent's own tools are noticed later."""
         of = random.Random(seed)
         names = [name for name in self.names if name != "keep"]
         free = [name for name in NAMES if name not in names]

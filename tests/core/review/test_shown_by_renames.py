@@ -78,7 +78,7 @@ async def test_what_was_replaced_there_is_not_new(desk: Desk) -> None:
 
 @pytest.mark.parametrize("rules", [None, b"build/\n", b"build/\n*.log\n", b""], ids=["no", "the same", "more", "none"])
 async def test_what_is_made_in_what_was_ignored_as_a_whole_is_new(desk: Desk, rules: bytes | None) -> None:
-    """Whatever rules are written in that turn."""
+    """This holds for any rules that are written in the turn."""
     await begin(desk, b"build/\n", src__a_py=b"a\n" * 20, build__out_o=BUILT, build__in__out_o=BUILT)
     expected = everything(desk.cwd)
     desk.put("build/in/list", b"new\n")

@@ -28,7 +28,7 @@ def hunks(reviewed: ReviewedText) -> list[tuple[list[str], list[str]]]:
 
 
 def go_back(reviewed: ReviewedText, text: str) -> None:
-    """The editor tells that all lines were replaced by those of another text without end of its own."""
+    """Replace all lines by those of another text, without an end of its own, and report it."""
     rows = text.removesuffix("\n").split("\n") if text else []
     reviewed.apply_user_lines(0, len(reviewed.current), rows)
 

@@ -200,7 +200,7 @@ def test_a_subagents_calls_stay_below_the_call_that_they_belong_to() -> None:
 
 
 def test_a_terminal_that_has_ended_shows_nothing_of_the_next_call() -> None:
-    """The id of a terminal of the agent's is often that of its call, or counted in each turn, too."""
+    """Agents often give a terminal the id of its call, or count terminals in each turn, too."""
     for terminal_id, has_ended in (("1", True), ("1", False), ("t", True)):
         transcript = Transcript(1)
         for words in ("first\n", "second\n"):
@@ -328,7 +328,7 @@ PREVIEW = """
 
 
 async def test_a_request_that_waits_is_about_the_call_that_it_was_made_for(host: Host) -> None:
-    """Neither is its preview that of the next call, nor is that rejected with it."""
+    """It does not get the preview of the next call, nor is it rejected with that call."""
     for name in "fg":
         (host.cwd / name).write_text("a\n")
     host.script(PREVIEW)

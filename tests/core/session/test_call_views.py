@@ -35,7 +35,7 @@ class Clock:
 
 
 def tell(transcript: Transcript, call_id: str, announced: bool = True, **fields: Any) -> events.CallView:
-    """News of a call; the call as it is shown then."""
+    """Apply an update of a call; return the call as it is shown then."""
     transcript.tool_call(ToolCallChanged(ToolCallPatch(tool_call_id=call_id, **fields), announced))
     return transcript.take_stale()[-1].call
 

@@ -617,7 +617,7 @@ some_steps = st.one_of(
 
 
 async def play(steps: list[tuple[Any, ...]]) -> None:
-    """Whatever else happens: a terminal runs unasked if its command was allowed in this turn, and did not run since."""
+    """Check that a terminal runs unasked only if its command was allowed in this turn, and has not run since."""
     granted: list[tuple[str, str]] = []  # the command, and its tool call
     kinds: dict[str, str] = {}
     finished: set[str] = set()

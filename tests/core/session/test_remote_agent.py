@@ -40,7 +40,7 @@ def box(host: Host, body: str = 'cd / && exec env -i PATH="$PATH" "$@"', name: s
 
 
 def elsewhere(host: Host, source: str, **settings: Any) -> tuple[AgentScript, Path]:
-    """The script in a box, and the project's directory there: another name of ours."""
+    """Run the script in a box, in which the project's directory has another name."""
     there = host.directory / "there"
     if not there.exists():
         there.symlink_to(host.cwd)

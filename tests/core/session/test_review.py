@@ -100,7 +100,7 @@ def check_summary(host: Host, work: Work, cwd: Path) -> None:
 
 
 async def check_told(host: Host, work: Work, cwd: Path) -> None:
-    """Everybody who is told hears what the work has done."""
+    """Check that every event reports what the work has done."""
     assert shown(host, cwd) == work.shown
     assert {name: await hunks(host, cwd, name) for name in work.hunks} == work.hunks
     assert shown(host, cwd) == work.shown
@@ -185,7 +185,7 @@ def in_each_way(work: Work, root: Path, ways: tuple[str, ...] = WAYS) -> dict[st
 
 
 def together(works: Iterable[Work]) -> Work:
-    """All of it as one work, which nobody does at once."""
+    """Return all works as one, which no agent does as a whole."""
     whole = Work({}, {}, "", {}, {})
     for work in works:
         for part in ("before", "after", "shown", "hunks"):

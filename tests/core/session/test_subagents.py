@@ -81,7 +81,7 @@ def views(host: Host, key: int = 1) -> dict[str, events.SubagentView]:
 
 
 def shown(host: Host, key: int = 1) -> list[events.Subagent]:
-    """The blocks of children in a session, each as it is shown last."""
+    """Return the blocks of the child sessions, as they are shown last."""
     return list({one.block: one for one in host.of(events.Subagent, key)}.values())
 
 

@@ -68,7 +68,7 @@ def test_version_2_reports_them_when_the_work_ends(members: dict[str, Any], toke
 
 @pytest.mark.parametrize("version", [1, 2])
 async def test_the_status_has_those_of_the_last_turn(host: Host, version: int) -> None:
-    """Not those of a cancelled one, of which opencode reports nothing but zeros."""
+    """A cancelled turn does not count: opencode reports zeros for it."""
     turn = """
     INITIALIZE = V2 if VERSION == 2 else {}
     def turn(agent, prompt):

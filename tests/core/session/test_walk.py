@@ -65,7 +65,7 @@ def carries(value: Any) -> bool:
 
 
 class Walk:
-    """The functions of ours that are called with the text, in order; `sys.setprofile` calls it."""
+    """Notes our functions that are called with the text, in order; `sys.setprofile` calls it."""
 
     def __init__(self) -> None:
         self.functions: list[str] = []

@@ -268,7 +268,7 @@ async def test_what_is_held_does_not_need_the_users_repository(tmp_path: Path, l
 
 
 async def test_a_moment_while_a_snapshot_is_taken(tmp_path: Path) -> None:
-    """What changed since then was perhaps another file before; the rest is as it is."""
+    """What changed since that moment may have been another file before."""
     root = repository(tmp_path / "w", tracked="1\n")
     checked_out(root)
     for name in ("early", "late"):

@@ -140,7 +140,7 @@ class TestTheFileThatIsMeant:
     async def test_a_directory_that_becomes_a_link_is_not_followed(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exists: bool
     ) -> None:
-        """Whatever the moment: the files of the directory that the link leads to stay as they are."""
+        """At no moment do the files change in the directory that the link leads to."""
         swapped = 0
         for moment in range(1, 30):
             top = tmp_path / str(moment)
@@ -306,7 +306,7 @@ FULL = "no space is left on the disk. The user has to make room first"
 
 
 class TestWhatFails:
-    """The old file stays, alone, and the words say whose it is."""
+    """After a failure only the old file is there, and the error says who has to act."""
 
     @pytest.mark.parametrize(
         ("number", "words"),

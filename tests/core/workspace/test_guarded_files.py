@@ -18,7 +18,7 @@ from tests.support.examples import examples
 
 
 def git(directory: Path, *words: str) -> None:
-    """Run git there, with nobody's configuration."""
+    """Run git there without any configuration."""
     alone = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "HOME": str(directory)}
     who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"]
     subprocess.run(

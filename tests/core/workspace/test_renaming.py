@@ -21,7 +21,7 @@ def renamed(text: str) -> str:
 
 @st.composite
 def texts(draw: st.DrawFn) -> tuple[str, str]:
-    """The text of a file, and that of its buffer, which has some of its lines and others."""
+    """Draw the text of a file, and a text of its buffer with some of the same lines."""
     saved = draw(LINES)
     text = list(saved)
     for _ in range(draw(st.integers(0, 3))):

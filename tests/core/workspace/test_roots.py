@@ -111,7 +111,7 @@ def test_links_in_a_circle_lead_nowhere(root: Path, path: str) -> None:
 
 
 def test_what_is_really_there_is_really_there(root: Path) -> None:
-    """Whatever is allowed has no links left in it, and is what `realpath` says where no link leads in a circle."""
+    """An allowed path has no links left in it, and is what `realpath` returns, except for links in a circle."""
     names = ["circle", "..", "link out", "directory out", "sub", "file", "link to file", "b", "dangling out", "link in"]
     roots = Roots([str(root)])
     for parts in itertools.product(names, repeat=3):

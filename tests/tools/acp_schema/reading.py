@@ -93,7 +93,7 @@ def _patched(schema: Json, patch: Json) -> Json:
 
 
 def _alternatives(schema: Json) -> list[Json]:
-    """Those of a union; the one that stands for all unknown ones is none."""
+    """Return the alternatives of a union, without the one for all unknown ones."""
     found: list[Json] = schema.get("anyOf") or schema.get("oneOf") or []
     return [one for one in found if "not" not in one]
 

@@ -22,7 +22,7 @@ WIDTH = 78
 
 
 def text() -> str:
-    """The whole help, with the list as it is to be. Raises `LookupError` when it has no place for the list."""
+    """Return the whole help with the new list. Raises `LookupError` if it has no place for the list."""
     return replaced(FILE.read_text(encoding="utf-8"))
 
 

@@ -100,7 +100,7 @@ def _class(shape: Shape, name: str, base: str | None = None) -> str:
 
 
 def _merged(name: str, members: Sequence[Shape]) -> str:
-    """One class for shapes that a tag tells apart: what not all of them have is optional, and says whose it is."""
+    """Return one class for shapes that differ by a tag: fields that only some have are optional, and say which."""
     lines = ["---One of several shapes, as its `type` says."]
     lines += [f'---{" " * 2}"{one.tag}": {one.doc}' for one in members]
     lines += [f"---@class acp.{name}", "---@field type " + "|".join(f'"{one.tag}"' for one in members)]
