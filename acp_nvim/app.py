@@ -20,6 +20,7 @@ from acp_nvim.acp.dialect import Place
 from acp_nvim.acp.elicitation import ElicitationAsked
 from acp_nvim.acp.schema_common import CreateElicitationResponse
 from acp_nvim.agents.catalogue import DEMO, Catalogue
+from acp_nvim.agents.first_agent import FirstAgent
 from acp_nvim.connection.peer import AgentPeer
 from acp_nvim.connection.peers import AgentLeases, Peers, nobody
 from acp_nvim.connection.startup import PeerSettings
@@ -52,6 +53,7 @@ from acp_nvim.rpc.sessions import SessionHandlers
 from acp_nvim.session.auth.sign_ins import SignIns
 from acp_nvim.session.cancelling import Patience
 from acp_nvim.session.journal import Journal
+from acp_nvim.session.kept_defaults import KeptDefaults
 from acp_nvim.session.requests.followed import what_followed
 from acp_nvim.session.services import FIRST_CHILD_KEY, Services
 from acp_nvim.session.session import Session
@@ -63,6 +65,7 @@ from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import Followed, OpenFiles
 from acp_nvim.workspace.roots import additional
+from acp_nvim.workspace.saves import Saves
 from acp_nvim.worktrees.worktree import Worktrees
 
 TELLING_PAUSE: Final = 20
@@ -77,30 +80,47 @@ WAITING = ("failed", "starting")
 
 
 class App:
-    """The host of an editor; all of its tasks run in the task group, and `processes` starts its agents."""
+    """The host of an editor that has said `hello`; all of its tasks run in the task group.
+
+    `processes` starts its agents; `first` is one that was started before.
+    """
 
     _telling: anyio.Event | None = None
     """The end of the task that publishes the statuses after a review."""
     _telling_took = 0.0
     """Seconds for that."""
 
-    def __init__(self, editor: Editor, group: anyio.abc.TaskGroup, processes: ChildProcesses) -> None:
+    def __init__(
+        self,
+        editor: Editor,
+        group: anyio.abc.TaskGroup,
+        processes: ChildProcesses,
+        hello: messages.Hello,
+        first: FirstAgent | None = None,
+    ) -> None:
+        state = Path(hello.state_path)
         self._editor = editor
+        self._start_log(hello)
+        for words in pythons.shortcomings():
+            log.warning("%s", words)
         tasks = self._tasks = Tasks(group, self._on_bug)
         self.warnings = WarningDeduplicator()
-        self.peers = Peers(tasks, processes, editor.next_batch)
+        self.peers = Peers(tasks, processes, editor.next_batch, first)
         self.permissions = PendingPermissions()
-        self._rules = Policy(partial(self._trouble, "no_rules"))
+        self._rules = Policy(state / "permissions", partial(self._trouble, "no_rules"))
         self._catalogue = Catalogue()
         self._config = Config()
         self.sessions: dict[int, Session] = {}
-        self._journal = Journal(tasks)
         self._early: list[tuple[str, Any]] = []  # messages that arrived before the journal was read
-        self._files = OpenFiles(editor, Conflicts(None), self._followed, self._directories)
-        self.reviews = Reviews(self._files, editor.publish, tasks)
+        self._journal = Journal(tasks, state / "journal", hello.instance, self._receive_early)
+        self._files = OpenFiles(
+            editor, Conflicts(state / "conflicts"), Saves(state / "saves"), self._followed, self._directories
+        )
+        self.reviews = Reviews(state, self._files, editor.publish, tasks)
+        processes.guard.ends = self.reviews.journal.ends
         self.reviews.ledger.on_news, self._files.on_read = self._on_review, self.reviews.tracker.buffer_read
         self.reviews.tracker.on_decided, self.reviews.tracker.on_renamed = self._on_decided, self._on_renamed
-        self.mcp = McpServers(editor, tasks)
+        self.mcp = McpServers(editor, tasks, state, hello.temp_path)
         desk = self.sign_ins = SignIns(editor, self.peers, lambda name: self._catalogue.find(name), tasks.spawn)
         self._services = Services(
             editor,
@@ -112,17 +132,29 @@ class App:
             self._rules,
             desk,
             tasks,
-            lambda: LastSeen(self._seen_directory),
+            lambda: LastSeen(Path(hello.cache_path, "seen")),
             self.mcp,
+            KeptDefaults(state),
         )
         by_key: list[Any] = [self._services.children.by_key, self.sessions]
         self.conversations: ChainMap[int, ParentConversation] = ChainMap(*by_key)
         self.peers.ask_user = self._ask_unscoped
-        self.transcripts = TranscriptStore(tasks, partial(self._trouble, "no_transcripts"))
-        self._seen_directory: Path | None = None
-        self._resume = ResumeHandlers(self.transcripts, self.sessions, self.new_session, self.receive, editor, tasks)
+        self.transcripts = TranscriptStore(tasks, state / "transcripts", partial(self._trouble, "no_transcripts"))
+        self._resume = ResumeHandlers(
+            self.transcripts, self.sessions, self.new_session, self.receive, editor, tasks, _worktrees(hello)
+        )
         agents = AgentLeases(desk.find, self.peers, tasks)
-        handlers: Handlers = {
+        handlers = self._handlers(agents)
+        self.methods = {name: (message, handlers[message]) for name, message in MESSAGES.items()}
+        with tasks.contained("taking the settings"):
+            self._take_settings(hello)
+
+    def __repr__(self) -> str:
+        return f"<App {list(self.sessions.values())}>"
+
+    def _handlers(self, agents: AgentLeases) -> Handlers:
+        editor, tasks = self._editor, self._tasks
+        return {
             messages.Hello: self._hello,
             messages.Open: self._open,
             messages.DiskChanged: self._disk_changed,
@@ -143,10 +175,6 @@ class App:
                 self.sessions, self.transcripts, self._journal, agents, self._resume.worktree_at, editor
             ).handlers,
         }
-        self.methods = {name: (message, handlers[message]) for name, message in MESSAGES.items()}
-
-    def __repr__(self) -> str:
-        return f"<App {list(self.sessions.values())}>"
 
     def receive(self, method: str, params: Any) -> None:
         """Handle a message of Lua. Never raises: a malformed message or a bug is reported to the user."""
@@ -159,8 +187,7 @@ class App:
                 if iscoroutine(work):
                     self._tasks.spawn(self._finish, method, work)
         except (KeyError, msgspec.ValidationError) as error:
-            words = f"acp_nvim failed to take {method!r} of its Lua side. Please report it with the log (:AcpLog)."
-            failed(f"taking {method}", error, lambda _: self._editor.publish(events.Error(text=words, code="host_bug")))
+            not_taken(self._editor, method, error)
         except Exception as error:
             key = params.get("session") if isinstance(params, dict) else None
             failed(f"taking {method}", error, partial(self.on_bug_in, key))
@@ -185,24 +212,18 @@ class App:
         if self.warnings.is_news(failure):
             self._editor.publish(events.Error(text=str(failure), code=failure.code))
 
-    def _hello(self, hello: messages.Hello) -> None:
+    def _start_log(self, hello: messages.Hello) -> None:
         try:
             start_log(hello.log_path, configured_env(hello.config))
         except OSError as error:
             words = f"The log {hello.log_path} cannot be written: {error.strerror}. Everything else works."
-            self._editor.publish(events.Error(text=words, code="no_log"))
-        if self._seen_directory is None:
-            for words in pythons.shortcomings():
-                log.warning("%s", words)
-            self._seen_directory = Path(hello.cache_path, "seen")
-            self._files.conflicts = Conflicts(Path(hello.state_path, "conflicts"))
-            self.reviews.begin(Path(hello.state_path))
-            self.peers.write_ends(self.reviews.journal.ends)
-            self._rules.directory = Path(hello.state_path, "permissions")
-            self._services.defaults.directory = Path(hello.state_path)
-            self.mcp.listener.parent = hello.temp_path
-            self.mcp.projects.directory = Path(hello.state_path)
-        self._journal.begin(Path(hello.state_path, "journal"), hello.instance, self._receive_early)
+            self._trouble("no_log", words)
+
+    def _hello(self, hello: messages.Hello) -> None:
+        self._start_log(hello)
+        self._take_settings(hello)
+
+    def _take_settings(self, hello: messages.Hello) -> None:
         config = self._config = hello.config
         LEARNED.learn(secret_values(configured_env(config)))
         self.reviews.workspaces.max_bytes = int(config.state.megabytes * 1e6)
@@ -220,11 +241,10 @@ class App:
             traffic if config.log.traffic else None,
             config.timeouts.idle / 1000,
         )
-        worktrees = config.worktree_directory or Path(hello.state_path, "worktrees")
         ours = (hello.state_path, hello.cache_path, os.path.join(os.path.dirname(hello.log_path), "acp_nvim"))
-        self._tasks.spawn(umask.narrow_all, ours, Path(worktrees).expanduser())
-        self._resume.worktrees = Worktrees(Path(worktrees).expanduser())
-        self.transcripts.configure(Path(hello.state_path, "transcripts"), config.history, configured_env(config))
+        self._resume.worktrees = _worktrees(hello)
+        self._tasks.spawn(umask.narrow_all, ours, self._resume.worktrees.directory)
+        self.transcripts.configure(config.history, configured_env(config))
         self._services.children.number_from(hello.last_subagent)
         for session in self.sessions.values():
             self._configure(session)
@@ -362,3 +382,13 @@ class App:
         await self.reviews.tracker.followed(what)
         if not concerned and what.kind == "conflict":
             self._editor.publish(events.Error(text=what_followed(what), code="conflict"))
+
+
+def _worktrees(hello: messages.Hello) -> Worktrees:
+    return Worktrees(Path(hello.config.worktree_directory or Path(hello.state_path, "worktrees")).expanduser())
+
+
+def not_taken(editor: Editor, method: str, error: Exception) -> None:
+    """Report a message of Lua that is malformed."""
+    words = f"acp_nvim failed to take {method!r} of its Lua side. Please report it with the log (:AcpLog)."
+    failed(f"taking {method}", error, lambda _: editor.publish(events.Error(text=words, code="host_bug")))

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
+import msgspec
 import pynvim
 
 from acp_nvim.agents.first_agent import start_first
@@ -20,6 +21,8 @@ from acp_nvim.process.guarding import guard_of_host
 
 if TYPE_CHECKING:
     from acp_nvim.app import App
+    from acp_nvim.contract.editor import Editor
+    from acp_nvim.contract.messages import Hello
 
 GARBAGE: Final = (10_000, 20, 20)
 """Thresholds of the garbage collector, higher than the default: there are few cycles."""
@@ -37,6 +40,7 @@ class AcpPlugin:
         self._nvim = nvim
         self._app: App | None = None
         self._early: list[tuple[str, Any]] = []
+        self._has_come = asyncio.Event()  # a message, since the last look at `_early`
         self._main = nvim.loop.create_task(self._run())  # a reference, so that it is not garbage-collected
         self._main.add_done_callback(self._ended)
 
@@ -45,6 +49,7 @@ class AcpPlugin:
         """Receive a message of Lua: `vim.rpcnotify(channel, "acp_nvim", method, params)`."""
         if self._app is None:
             self._early.append((method, params))
+            self._has_come.set()
         else:
             self._app.receive(method, params)
 
@@ -67,9 +72,7 @@ class AcpPlugin:
         editor = NvimEditor(NvimRpc(self._nvim))
         async with anyio.create_task_group() as group:
             group.start_soon(editor.run)
-            self._app = App(editor, group, processes)
-            if first is not None:
-                self._app.peers.take_first(first)
+            self._app = App(editor, group, processes, await self._hello(editor), first)
             editor.on_lost = self._app.on_bug_in
             atexit.register(self._app.close)
             gc.freeze()  # these objects stay; scanning them repeatedly takes a tenth of the time of a flood
@@ -79,3 +82,19 @@ class AcpPlugin:
             for method, params in self._early:
                 self._app.receive(method, params)
             self._early.clear()
+
+    async def _hello(self, editor: Editor) -> Hello:
+        """Wait for the first `hello`, which is taken out of the messages, as are those that are malformed."""
+        from acp_nvim import decoders
+        from acp_nvim.app import not_taken
+        from acp_nvim.contract.messages import Hello
+
+        while True:
+            await self._has_come.wait()
+            self._has_come.clear()
+            for method, params in [one for one in self._early if one[0] == "hello"]:
+                self._early.remove((method, params))
+                try:
+                    return decoders.convert(params, Hello)
+                except msgspec.ValidationError as error:
+                    not_taken(editor, method, error)

@@ -37,9 +37,18 @@ async def nobody(_peer: AgentPeer, _asked: ElicitationAsked) -> CreateElicitatio
 
 
 class Peers:
-    """Starts agents on demand; all of them end with `tasks`. `next_batch` is that of the editor."""
+    """Starts agents on demand; all of them end with `tasks`. `next_batch` is that of the editor.
 
-    def __init__(self, tasks: Tasks, processes: ChildProcesses, next_batch: Callable[[], float]) -> None:
+    `first` is a process that was started early: for the first agent that is obtained; it is stopped if that is another.
+    """
+
+    def __init__(
+        self,
+        tasks: Tasks,
+        processes: ChildProcesses,
+        next_batch: Callable[[], float],
+        first: FirstAgent | None = None,
+    ) -> None:
         self.settings = PeerSettings(INITIALIZE_SECONDS)
         self.ask_user: Callable[[AgentPeer, ElicitationAsked], Awaitable[Any]] = nobody
         """Serves an agent's question to the user that names no session."""
@@ -49,7 +58,7 @@ class Peers:
         self._peers: dict[tuple[str, str], AgentPeer] = {}
         self._starting: dict[tuple[str, str], anyio.Lock] = {}
         self._newest: dict[tuple[str, str], AgentPeer] = {}  # also those that are being started
-        self._first: FirstAgent | None = None
+        self._first = first
         self._forms: dict[str, list[str]] = {}  # the commands with which agents were started
 
     async def obtain(self, definition: AgentDefinition, cwd: str, by: str = "") -> AgentPeer:
@@ -75,10 +84,6 @@ class Peers:
         peer.router.next_batch = self._next_batch
         return peer
 
-    def take_first(self, first: FirstAgent) -> None:
-        """Use a process that was started early for the first agent that is obtained; stop it if that is another one."""
-        self._first = first
-
     def _started(self, definition: AgentDefinition, cwd: str) -> Child | None:
         """Return the process that was started early, if it is the wanted one; another one is stopped."""
         first, self._first = self._first, None
@@ -86,10 +91,6 @@ class Peers:
             return None if first is None else first.child
         self._tasks.spawn(first.child.stop)
         return None
-
-    def write_ends(self, directory: str) -> None:
-        """Record the ends of agents in that directory, see `process/end_times.py`."""
-        self._processes.guard.ends = directory
 
     def known(self) -> list[AgentPeer]:
         """Return the latest process of each agent and directory, which may have ended."""

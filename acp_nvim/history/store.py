@@ -39,10 +39,10 @@ T = TypeVar("T")
 
 
 class TranscriptStore:
-    """Writes and reads transcripts below `directory`, if that is set; `trouble` is called once, with a message."""
+    """Writes and reads transcripts below `directory`; `trouble` is called once, with a message."""
 
-    def __init__(self, tasks: Tasks, trouble: Callable[[str], None]) -> None:
-        self.directory: Path | None = None
+    def __init__(self, tasks: Tasks, directory: Path, trouble: Callable[[str], None]) -> None:
+        self.directory = directory
         self.settings = HistorySettings()
         self._masking = Masking({})
         self._tasks = tasks
@@ -57,9 +57,9 @@ class TranscriptStore:
         self._is_broken = self._is_clean = False
         self._writer: anyio.Event | None = None
 
-    def configure(self, directory: Path, settings: HistorySettings, env: Mapping[str, str]) -> None:
-        """Set the directory, the limits, and agents' configured environment, whose values are secret."""
-        self.directory, self.settings, self._masking = directory, settings, Masking(env)
+    def configure(self, settings: HistorySettings, env: Mapping[str, str]) -> None:
+        """Set the limits, and agents' configured environment, whose values are secret."""
+        self.settings, self._masking = settings, Masking(env)
 
     @property
     def masking(self) -> Masking:
@@ -121,8 +121,6 @@ class TranscriptStore:
     async def find(self, query: str, cwd: str | None) -> AsyncIterator[list[FoundSession]]:
         """Yield transcripts with that text, a few at a time; a later search ends an earlier one."""
         self._question = question = self._question + 1
-        if self.directory is None:
-            return
         await self.flush()
         alive = {one.file.id: one.key for one in self._recorders if one.file is not None}
         found = reader.find(self.directory, query, cwd, lambda: self._question == question)
@@ -168,8 +166,6 @@ class TranscriptStore:
 
     async def newest(self, agent: str, session_id: str, cwd: str) -> str | None:
         """Return the newest transcript of an agent's session in a project; None if there is none."""
-        if self.directory is None:
-            return None
         return await anyio.to_thread.run_sync(
             reader.newest_of, self.directory, agent, session_id, cwd, limiter=self._searching
         )
@@ -179,7 +175,7 @@ class TranscriptStore:
         await anyio.to_thread.run_sync(files.remove, self._path(transcript_id), limiter=self._searching)
 
     def _path(self, transcript_id: str) -> Path:
-        path = files.find(self.directory, transcript_id) if self.directory is not None else None
+        path = files.find(self.directory, transcript_id)
         if path is None:
             raise FileNotFoundError(2, "there is no such conversation", transcript_id)
         return path
@@ -212,7 +208,7 @@ class TranscriptStore:
 
     def _write(self, recorder: Recorder, batch: Sequence[Event | About]) -> None:
         """Write a batch. Blocks. After a failure nothing is written any more."""
-        if self._is_broken or self.directory is None:
+        if self._is_broken:
             return
         try:
             with self._lock:
@@ -246,6 +242,5 @@ class TranscriptStore:
         return file
 
     async def _clean(self) -> None:
-        if self.directory is not None:
-            days, megabytes = self.settings.days, self.settings.megabytes
-            await anyio.to_thread.run_sync(files.remove_old, self.directory, days, megabytes, limiter=self._searching)
+        days, megabytes = self.settings.days, self.settings.megabytes
+        await anyio.to_thread.run_sync(files.remove_old, self.directory, days, megabytes, limiter=self._searching)

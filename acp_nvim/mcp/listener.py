@@ -54,8 +54,8 @@ class Listener:
     processes of the user `uid` are served, which is the owner of this process.
     """
 
-    def __init__(self, tasks: Tasks) -> None:
-        self.parent: str | None = None
+    def __init__(self, tasks: Tasks, parent: str | None) -> None:
+        self.parent = parent
         self.uid = os.getuid()
         self._tasks = tasks
         self._own: str | None = None

@@ -91,8 +91,8 @@ class ProjectServersTrust:
     `publish` shows a question to the user, which `answered` answers.
     """
 
-    def __init__(self, publish: Callable[[Event], None]) -> None:
-        self.directory: Path | None = None
+    def __init__(self, directory: Path, publish: Callable[[Event], None]) -> None:
+        self.directory = directory
         self.is_asking = True
         self._publish = publish
         self._ids = count(1)
@@ -174,8 +174,6 @@ class ProjectServersTrust:
         self._file().change(change)
 
     def _file(self) -> SharedJson[_File]:
-        if self.directory is None:
-            raise OSError(0, "there is no state directory")
         return SharedJson(self.directory / "project_servers.json", _File, TRUST_BYTES)
 
 

@@ -28,18 +28,19 @@ MESSAGE_BYTES: Final = 1024 * 1024
 class McpServers:
     """What the MCP servers of all sessions share.
 
-    `is_enabled` is the configured `mcp.enabled`, `configured` are the user's servers for all agents.
+    `is_enabled` is the configured `mcp.enabled`, `configured` are the user's servers for all agents. `state` is the
+    directory of what outlives this Neovim, `temporary` of what does not.
     """
 
-    def __init__(self, editor: Editor, tasks: Tasks) -> None:
+    def __init__(self, editor: Editor, tasks: Tasks, state: Path, temporary: str | None) -> None:
         self.is_enabled = True
         self.configured: Any = {}
         self.progress_seconds = PROGRESS_SECONDS
-        self.projects = ProjectServersTrust(editor.publish)
+        self.projects = ProjectServersTrust(state, editor.publish)
         self._editor = editor
         self._tasks = tasks
         self._calls: EditorCalls | None = None
-        self.listener = Listener(tasks)
+        self.listener = Listener(tasks, temporary)
 
     @property
     def calls(self) -> EditorCalls:

@@ -30,15 +30,15 @@ class Answer(msgspec.Struct, frozen=True):
 
 
 class Policy:
-    """The rules of all projects.
+    """The rules of all projects, stored below `directory`.
 
     `told` is called with a message for the user when a file of stored rules cannot be read or written. A rule that
     cannot be written stays in effect until this process ends.
     """
 
-    def __init__(self, told: Callable[[str], None]) -> None:
+    def __init__(self, directory: Path, told: Callable[[str], None]) -> None:
         self.configured: Sequence[Rule] = ()
-        self.directory: Path | None = None
+        self._directory = directory
         self._told = told
         self._projects: dict[str, StoredRules] = {}
         self._unwritten: dict[str, list[StoredRule]] = {}
@@ -64,8 +64,6 @@ class Policy:
         waiting = self._unwritten.setdefault(root, [])
         waiting[:] = [*(one for one in waiting if one.about != about), mine]
         project = self._project(root)
-        if project is None:
-            return
         try:
             async with self._writing:
                 await anyio.to_thread.run_sync(project.add, action, about)
@@ -81,8 +79,6 @@ class Policy:
         waiting = self._unwritten.setdefault(root, [])
         waiting[:] = [one for one in waiting if one.id != rule_id]  # the same list: `remember` removes its rule from it
         project = self._project(root)
-        if project is None:
-            return
         try:
             async with self._writing:
                 await anyio.to_thread.run_sync(project.remove, rule_id)
@@ -98,19 +94,17 @@ class Policy:
         """Return the stored rules of the project at `root` (a real path), newest first; each of them once."""
         project, written = self._project(root), list[StoredRule]()
         try:
-            written += project.rules() if project else []
+            written += project.rules()
         except OSError as error:
             self._fail(project, "read", error)
         in_file = {(one.about, one.action) for one in written}  # with those that have just been written
         waiting = [one for one in self._unwritten.get(root, ()) if (one.about, one.action) not in in_file]
         return [*written, *waiting][::-1]
 
-    def _project(self, root: str) -> StoredRules | None:
-        if self.directory is None:
-            return None
-        return self._projects.setdefault(root, StoredRules(self.directory, root))
+    def _project(self, root: str) -> StoredRules:
+        return self._projects.setdefault(root, StoredRules(self._directory, root))
 
-    def _fail(self, project: StoredRules | None, doing: str, error: Exception) -> None:
+    def _fail(self, project: StoredRules, doing: str, error: Exception) -> None:
         log.warning("%r: %s", project, error)
         self._told(
             f"What you have answered for good in this project cannot be {doing}: {getattr(error, 'strerror', error)}."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Collection
 from functools import partial
 from itertools import count
@@ -45,12 +44,12 @@ _dead_sessions = count(-1, -1)
 class Reviews:
     """All review of one host. `state` is the directory that outlives it."""
 
-    def __init__(self, files: OpenFiles, publish: Callable[[Event], None], tasks: Tasks) -> None:
-        self.state = Path(os.devnull)
+    def __init__(self, state: Path, files: OpenFiles, publish: Callable[[Event], None], tasks: Tasks) -> None:
+        self.state = state
         self.workspaces = workspaces = Workspaces(self._make_workspace)
         self.ledger = Ledger(workspaces.contents, publish)
         self.evidence = Evidence(lambda seen, is_first: workspaces.git(seen.path).made(seen, is_first), files.saves)
-        self.journal = WorkJournal(tasks.spawn)
+        self.journal = WorkJournal(state, tasks.spawn)
         self.tracker = ChangeTracker(self.ledger, files, workspaces, self.evidence)
         self.outside = OutsideFiles(self.tracker, workspaces)
         self._tasks = tasks
@@ -70,18 +69,17 @@ class Reviews:
         self._save_task: anyio.Event | None = None  # set if the task failed
         self._missing_task: anyio.Event | None = None
         self._collecting: list[tuple[TurnLog, anyio.Event]] = []
+        self._open_journals()
 
     def _make_workspace(self, directory: str) -> Workspace:
         return Workspace(self.state, directory, self.tracker, partial(self._notify, directory))
 
-    def begin(self, state: Path) -> None:
-        """Use `state` as the state directory. Blocks. Directories that cannot be made are logged, and not used."""
-        self.state = state
+    def _open_journals(self) -> None:
         try:
-            self.files.saves.open(state / "saves")
-            self.journal.open(state)
+            self.files.saves.open()
+            self.journal.open()
         except OSError as error:
-            log.warning("evidence of who changed files cannot be stored in %s: %s", state, error)
+            log.warning("evidence of who changed files cannot be stored in %s: %s", self.state, error)
 
     async def open(self, directory: str) -> None:
         """Take over what dead hosts left to review in the workspace at `directory`, once."""

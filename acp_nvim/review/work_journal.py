@@ -38,19 +38,17 @@ log = logging.getLogger(__name__)
 class WorkJournal:
     """This host's journal of work; those of others can be read. `ends` is the directory with end times of agents."""
 
-    def __init__(self, spawn: Spawn) -> None:
+    def __init__(self, state: Path, spawn: Spawn) -> None:
         self.name = uuid.uuid4().hex[:12]
         self._spawn = spawn
-        self._directory = Path(os.devnull)
-        self.ends = os.devnull
+        self._directory = state / "work"
+        self.ends = ends_directory(str(state))
         self._waiting: list[Record] = []
         self._writing: anyio.Event | None = None
         self._has_failed = False
 
-    def open(self, state: Path) -> None:
-        """Use directories below `state`, and remove journals that are too old. Blocks; raises `OSError`."""
-        self._directory = state / "work"
-        self.ends = ends_directory(str(state))
+    def open(self) -> None:
+        """Make the directories, and remove journals that are too old. Blocks; raises `OSError`."""
         make_directory(self._directory)
         make_directory(Path(self.ends))
         forget_old(self.ends, ENDS_SECONDS)

@@ -50,8 +50,9 @@ class ResumeHandlers:
         receive: Callable[[str, Any], None],
         editor: Editor,
         tasks: Tasks,
+        worktrees: Worktrees,
     ) -> None:
-        self.worktrees: Worktrees | None = None
+        self.worktrees = worktrees
         self._store = store
         self._sessions = sessions
         self._make = make
@@ -72,7 +73,7 @@ class ResumeHandlers:
 
     def worktree_at(self, cwd: str) -> str | None:
         """Return the directory of the acp_nvim work tree that contains `cwd`, if there is one."""
-        return self.worktrees.root_of(_real(cwd)) if self.worktrees is not None else None
+        return self.worktrees.root_of(_real(cwd))
 
     def _resume(self, wanted: Resume) -> None:
         session = self._sessions.get(wanted.session)
@@ -94,7 +95,7 @@ class ResumeHandlers:
                 self._receive(method, params)
 
     async def _make_worktree(self, wanted: Resume, ready: _Prepared) -> None:
-        if wanted.worktree is None or self.worktrees is None:
+        if wanted.worktree is None:
             return
         try:
             ready.worktree = await self.worktrees.make(wanted.cwd, wanted.worktree)

@@ -126,33 +126,30 @@ class SessionJournal:
 
 
 class Journal:
-    """The journals of all sessions of this Neovim, one file each in a directory; nothing is kept until `begin`."""
+    """The journals of all sessions of the Neovim `instance`, one file each, in a directory below `parent`.
 
-    def __init__(self, tasks: Tasks) -> None:
+    An instance is named by its machine, pid and time of start; for one that is not, nothing is kept. `then` is called
+    when the journals of the previous host are read; without any it is not.
+    """
+
+    def __init__(self, tasks: Tasks, parent: Path, instance: str, then: Callable[[], None]) -> None:
         self._tasks = tasks
-        self._directory: Path | None = None
+        self._directory = parent / instance if _INSTANCE.fullmatch(instance) else None
         self._left: dict[int, JournalEntry] = {}
         self._reading: anyio.Event | None = None
+        if self._directory is not None:
+
+            def cannot_be_read(error: Exception) -> None:
+                self._reading = None
+                then()
+                tasks.on_failure(error)
+
+            self._reading = tasks.owned_by(cannot_be_read).spawn(self._begin, self._directory, then)
 
     @property
     def is_reading(self) -> bool:
         """Whether the journals of the previous host are being read; no session may begin until they are."""
         return is_running(self._reading)
-
-    def begin(self, parent: Path, instance: str, then: Callable[[], None]) -> None:
-        """Keep journals below `parent` for the Neovim `instance`, named by its machine, pid and time of start.
-
-        `then` is called when the journals of the previous host are read.
-        """
-        if self._directory is None and _INSTANCE.fullmatch(instance):
-            self._directory = parent / instance
-
-            def cannot_be_read(error: Exception) -> None:
-                self._reading = None
-                then()
-                self._tasks.on_failure(error)
-
-            self._reading = self._tasks.owned_by(cannot_be_read).spawn(self._begin, self._directory, then)
 
     def of(self, key: int, returned: Sequence[int] = ()) -> SessionJournal:
         """Return the journal of the session `key`, without prompts `returned` to the user, given by their ids."""

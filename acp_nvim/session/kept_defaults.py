@@ -24,10 +24,10 @@ class _File(msgspec.Struct):
 
 
 class KeptDefaults:
-    """The kept values of all agents, in a file in `directory`; without a directory every method raises `OSError`."""
+    """The kept values of all agents, in a file in `directory`."""
 
-    def __init__(self) -> None:
-        self.directory: Path | None = None
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
         self._seen: set[tuple[str, ...]] = set()
 
     def is_news(self, *about: str) -> bool:
@@ -68,6 +68,4 @@ class KeptDefaults:
         return forgotten
 
     def _file(self) -> SharedJson[_File]:
-        if self.directory is None:
-            raise OSError(0, "there is no state directory")
-        return SharedJson(self.directory / "defaults.json", _File, DEFAULTS_BYTES)
+        return SharedJson(self._directory / "defaults.json", _File, DEFAULTS_BYTES)

@@ -56,6 +56,6 @@ class Services(msgspec.Struct, frozen=True):
     tasks: Tasks
     last_seen: Callable[[], LastSeen]
     mcp: McpServers
-    defaults: KeptDefaults = msgspec.field(default_factory=KeptDefaults)
+    defaults: KeptDefaults
     elicitations: PendingElicitations = msgspec.field(default_factory=PendingElicitations)
     children: Children = msgspec.field(default_factory=Children)

@@ -128,11 +128,12 @@ class OpenFiles:
         self,
         editor: Editor,
         conflicts: Conflicts,
+        saves: Saves,
         on_followed: Callable[[Followed], Awaitable[None]],
         directories: Callable[[], Sequence[str]],
     ) -> None:
         self.editor = editor
-        self.saves = Saves()
+        self.saves = saves
         self.conflicts = conflicts
         self._on_followed = on_followed
         self._directories = directories

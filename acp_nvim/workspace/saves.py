@@ -78,21 +78,20 @@ class _Begun(msgspec.Struct, frozen=True):
 
 
 class Saves:
-    """The journal in a directory shared by all hosts of the user; Neovims write to it once `open` has created it."""
+    """The journal in a directory shared by all hosts of the user; Neovims write to it once it is there."""
 
-    def __init__(self) -> None:
-        self._directory = Path(os.devnull)
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
         self._read: dict[Path, int] = {}
         self._of: dict[str, list[Saved]] = defaultdict(list)
         self._begun: dict[str, dict[int, _Begun]] = {}
         self._lock = threading.Lock()
         self.wait_seconds = SAVE_WAIT_SECONDS
 
-    def open(self, directory: Path) -> None:
+    def open(self) -> None:
         """Create the directory, in which Neovims then record saves; remove old records. Blocks; raises `OSError`."""
-        make_directory(directory)
-        self._directory = directory
-        for file in directory.glob("*.jsonl"):
+        make_directory(self._directory)
+        for file in self._directory.glob("*.jsonl"):
             with suppress(OSError):
                 if file.stat().st_mtime < time.time() - SAVES_SECONDS:
                     file.unlink()

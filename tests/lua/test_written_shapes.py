@@ -16,6 +16,7 @@ from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.read_text_file import read_text_file
+from acp_nvim.workspace.saves import Saves
 from acp_nvim.workspace.write_text_file import write_text_file
 from tests.support.examples import examples
 from tests.support.fake_editor import FakeEditor
@@ -101,7 +102,8 @@ class Desk:
         self.nvim = nvim
         nvim.command("set hidden noswapfile nofsync fileformats=unix,dos,mac")
         self.path = nvim.project / "f.txt"
-        self.files = OpenFiles(Buffers(nvim), Conflicts(nvim.project / "c"), self._followed, lambda: [])
+        conflicts, saves = Conflicts(nvim.project / "c"), Saves(nvim.project / "s")
+        self.files = OpenFiles(Buffers(nvim), conflicts, saves, self._followed, lambda: [])
 
     async def _followed(self, _what: object) -> None:
         pass

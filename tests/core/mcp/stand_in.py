@@ -19,6 +19,7 @@ from acp_nvim.tasks import Tasks
 from acp_nvim.workspace.conflicts import Conflicts
 from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.roots import Roots
+from acp_nvim.workspace.saves import Saves
 from tests.support.fake_editor import FakeEditor
 from tests.support.waiting import LIMIT
 
@@ -33,7 +34,8 @@ class StandIn:
     def __init__(self, directory: Path) -> None:
         self.roots = Roots([str(directory)])
         self.editor = FakeEditor()
-        self.files = OpenFiles(self.editor, Conflicts(None), ignore, lambda: [str(directory)])
+        saves = Saves(directory / "saves")
+        self.files = OpenFiles(self.editor, Conflicts(None), saves, ignore, lambda: [str(directory)])
         self.has_debugger = False
         self.answer: Callable[[str, dict[str, Any]], ToolAnswer] = lambda tool, arguments: ToolAnswer([tool])
         self.asked: list[tuple[str, dict[str, Any]]] = []
@@ -92,8 +94,7 @@ class Stage:
 
     def __init__(self, directory: Path, tasks: Tasks, bugs: list[Exception]) -> None:
         self.place = StandIn(directory)
-        self.servers = McpServers(self.place.editor, tasks)
-        self.servers.listener.parent = str(directory)
+        self.servers = McpServers(self.place.editor, tasks, directory, str(directory))
         self.calls: list[dict[str, int]] = []
         self.server = SessionServer(self.servers, lambda: self.place, self._called, tasks)
         self.bugs = bugs

@@ -27,8 +27,7 @@ class User:
     def __init__(self, state: Path) -> None:
         self.asked: list[ProjectServers] = []
         self.said: list[str] = []
-        self.trust = ProjectServersTrust(self._take)
-        self.trust.directory = state
+        self.trust = ProjectServersTrust(state, self._take)
 
     def _take(self, event: Any) -> None:
         self.asked.append(event)
@@ -311,6 +310,6 @@ async def test_escapes_are_shown_as_such(user: User, cwd: Path) -> None:
 
 
 async def test_answers_that_cannot_be_kept_are_told(user: User, cwd: Path) -> None:
-    user.trust.directory = None
-    with pytest.raises(OSError, match="no state directory"):
+    user.trust.directory = cwd / ".mcp.json"
+    with pytest.raises(NotADirectoryError):
         await user.trust.servers(str(cwd), user.said.append)

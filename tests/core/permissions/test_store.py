@@ -141,8 +141,7 @@ def wanted(line: str, known: Subject | None = None) -> Wanted:
 
 async def test_an_answer_counts_at_once_and_is_written(tmp_path: Path) -> None:
     told: list[str] = []
-    book = Policy(told.append)
-    book.directory = tmp_path
+    book = Policy(tmp_path, told.append)
     assert book.answer(wanted("ls > f", about("ls > f"))).rule is None
     await book.remember("/p", "allow", about("ls > f"))
     answer = book.answer(wanted("ls > f", about("ls > f")))
@@ -156,8 +155,7 @@ async def test_an_answer_counts_at_once_and_is_written(tmp_path: Path) -> None:
 
 
 async def test_an_answer_is_shown_once_while_it_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    book = Policy(lambda words: None)
-    book.directory = tmp_path
+    book = Policy(tmp_path, lambda words: None)
     shown: list[int] = []
     add = StoredRules.add
 
@@ -175,8 +173,7 @@ async def test_an_answer_is_shown_once_while_it_is_written(tmp_path: Path, monke
 async def test_an_answer_that_is_forgotten_as_soon_as_it_is_written_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    book = Policy(lambda words: None)
-    book.directory = tmp_path
+    book = Policy(tmp_path, lambda words: None)
     add, written = StoredRules.add, anyio.Event()
 
     def added(rules: StoredRules, *given: Any) -> StoredRule:
@@ -195,8 +192,7 @@ async def test_an_answer_that_is_forgotten_as_soon_as_it_is_written_is_gone(
 
 
 async def test_the_configuration_is_asked_first(tmp_path: Path) -> None:
-    book = Policy(lambda words: None)
-    book.directory = tmp_path
+    book = Policy(tmp_path, lambda words: None)
     await book.remember("/p", "allow", about("ls"))
     book.configured = [Rule(action="ask", command="ls")]
     answer = book.answer(wanted("ls", about("ls")))
@@ -207,9 +203,8 @@ async def test_the_configuration_is_asked_first(tmp_path: Path) -> None:
 
 async def test_what_cannot_be_written_counts_for_this_neovim_and_is_told(tmp_path: Path) -> None:
     told: list[str] = []
-    book = Policy(told.append)
+    book = Policy(tmp_path / "file" / "rules", told.append)
     (tmp_path / "file").write_text("")
-    book.directory = tmp_path / "file" / "rules"
     await book.remember("/p", "reject", about("ls"))
     assert book.answer(wanted("ls", about("ls"))).action == "reject"
     assert "cannot be written" in told[0]
@@ -219,8 +214,7 @@ async def test_what_cannot_be_written_counts_for_this_neovim_and_is_told(tmp_pat
 
 async def test_half_a_character_cannot_be_written(tmp_path: Path) -> None:
     told: list[str] = []
-    book = Policy(told.append)
-    book.directory = tmp_path
+    book = Policy(tmp_path, told.append)
     await book.remember("/p", "allow", about("ls \udce9"))
     assert len(told) == 1
     assert book.answer(wanted("x", about("ls \udce9"))).action == "allow"
@@ -228,18 +222,10 @@ async def test_half_a_character_cannot_be_written(tmp_path: Path) -> None:
 
 async def test_a_broken_file_is_told_when_it_is_read(tmp_path: Path) -> None:
     told: list[str] = []
-    book = Policy(told.append)
-    book.directory = tmp_path
+    book = Policy(tmp_path, told.append)
     await book.remember("/p", "allow", about("ls"))
     the_file(tmp_path).write_text("{")
     assert book.answer(wanted("ls", about("ls"))).action == "ask"
     assert book.answer(wanted("ls", about("ls"))).action == "ask"
     assert len(told) == 1
     assert "cannot be read: it was not written by acp_nvim" in told[0]
-
-
-async def test_a_book_without_a_directory_keeps_answers_in_memory() -> None:
-    book = Policy(lambda words: None)
-    await book.remember("/p", "allow", about("ls"))
-    assert book.answer(wanted("ls", about("ls"))).action == "allow"
-    await book.forget("/p", "nothing")

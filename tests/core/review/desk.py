@@ -28,6 +28,7 @@ from acp_nvim.workspace.open_files import OpenFiles
 from acp_nvim.workspace.read_text_file import read_text_file
 from acp_nvim.workspace.refusals import NoSuchFileError
 from acp_nvim.workspace.roots import WatchedRoots
+from acp_nvim.workspace.saves import Saves
 from acp_nvim.workspace.write_text_file import write_text_file
 from tests.support.agent_edits import Tree, look
 from tests.support.fake_editor import FakeEditor, stamp
@@ -48,10 +49,10 @@ class Desk:
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         directories = [str(self.cwd)]
-        self.files = OpenFiles(self.editor, Conflicts(None), self._followed, lambda: directories)
+        saves = Saves(self.state / "saves")
+        self.files = OpenFiles(self.editor, Conflicts(None), saves, self._followed, lambda: directories)
         tasks = Tasks(self._tasks, lambda error: None)
-        self.reviews = Reviews(self.files, self.editor.publish, tasks)
-        self.reviews.begin(self.state)
+        self.reviews = Reviews(self.state, self.files, self.editor.publish, tasks)
         self.files.on_read = self.reviews.tracker.buffer_read
         roots = WatchedRoots(directories)
         presenter = Presenter(1, str(self.cwd), self.editor, lambda: None)

@@ -35,8 +35,8 @@ class Case:
         self.git: str | None = None
         self.ended: int | None = None
         self.directory = directory
-        self.evidence = Evidence(self._ask_git, Saves())
-        self.evidence.saves.open(directory)
+        self.evidence = Evidence(self._ask_git, Saves(directory))
+        self.evidence.saves.open()
         self.work = self.agent(1)
 
     async def _ask_git(self, seen: Observation, is_first: bool) -> str | None:

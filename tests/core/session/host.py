@@ -12,8 +12,11 @@ from typing import Any
 import anyio
 import anyio.abc
 
+from acp_nvim import decoders
+from acp_nvim.agents.first_agent import FirstAgent
 from acp_nvim.app import App
 from acp_nvim.contract import events
+from acp_nvim.contract.messages import Hello
 from acp_nvim.evidence.work import TURN_LATE_NS
 from acp_nvim.file_time import now
 from acp_nvim.process.guarding import guard_of_host
@@ -38,11 +41,19 @@ class Host:
         self.editor = FakeEditor()
         share_guard(guard_of_host())
         self.agents = InProcessAgents(guard_of_host())
-        self.app = App(self.editor, tasks, self.agents)
+        self._tasks = tasks
+        self._app: App | None = None
+        self.first: FirstAgent | None = None
         self.scripts: dict[str, AgentScript] = {}
         self.config: dict[str, Any] = {"agents": {}, "mcp": {"enabled": False}}
         self.log_path = directory / "log" / "acp_nvim.log"
         self.instance = ""  # of a Neovim: nothing is journaled without it
+
+    @property
+    def app(self) -> App:
+        """The app, which `hello` has made."""
+        assert self._app is not None
+        return self._app
 
     # --- what Lua says -----------------------------------------------------------------------------------------------
 
@@ -57,7 +68,10 @@ class Host:
             "instance": self.instance,
             "config": {**self.config, "timeouts": {**PATIENT, **self.config.get("timeouts", {})}},
         }
-        self.app.receive("hello", hello)
+        if self._app is None:
+            self._app = App(self.editor, self._tasks, self.agents, decoders.convert(hello, Hello), self.first)
+        else:
+            self._app.receive("hello", hello)
 
     def left_behind(self, key: int = 1, **entry: Any) -> Path:
         """Before `hello`: another host of this Neovim has left that journal of a session. Returns its path."""
@@ -65,7 +79,13 @@ class Host:
         path = self.log_path.parent.with_name("state") / "journal" / self.instance / f"{key}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(entry))
+        self.begin_again()
         return path
+
+    def begin_again(self, first: FirstAgent | None = None) -> None:
+        """Make another app with the next `hello`; `first` is an agent that was started before it."""
+        self.app.close()
+        self._app, self.first = None, first
 
     def script(self, source: str, name: str = "it", is_process: bool = False) -> AgentScript:
         """Write a script, and configure it as the agent of that name; `is_process`: it gets one in any case."""

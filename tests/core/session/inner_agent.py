@@ -11,7 +11,9 @@ from unittest.mock import patch
 
 import anyio
 
+from acp_nvim import decoders
 from acp_nvim.app import App
+from acp_nvim.contract.messages import Hello
 from acp_nvim.process.child import ChildProcesses, Exited, StderrTail
 from acp_nvim.process.guarding import Guard
 from acp_nvim.process.stopping import Rung, ignore_rung
@@ -175,12 +177,12 @@ async def inner_host(directory: Path, v2: bool, **config: Any) -> AsyncIterator[
     processes = _OnlyAgent(agent)
     with _without_review():
         async with anyio.create_task_group() as tasks:
-            app = App(editor, tasks, processes)
             agents = {"inner": {"command": ["inner"]}}
             names = {"log": "log/acp_nvim.log", "state": "state", "cache": "cache"}
             places = {f"{one}_path": str(directory / name) for one, name in names.items()}
             wanted = {"agents": agents, "protocol": {"v2": v2}, **config}
-            app.receive("hello", {"version": "0", **places, "config": wanted})
+            hello = decoders.convert({"version": "0", **places, "config": wanted}, Hello)
+            app = App(editor, tasks, processes, hello)
             app.receive("open", {"session": 1, "agent": "inner", "cwd": str(directory)})
             app.receive("prompt", {"session": 1, "text": "go"})
             await editor.until("the prompt", lambda: agent.heard_of("session/prompt"))

@@ -248,7 +248,7 @@ async def starts_another_agent_first(stage: Stage) -> None:
     opened = {"session": stage.key, "agent": stage.agent, "cwd": str(stage.cwd)}
     first = await start_first([("hello", hello), ("open", opened)], ChildProcesses(guard_of_host()))
     assert first is not None
-    stage.host.app.peers.take_first(first)
+    stage.host.app.peers._first = first
     stage.open()
     await stage.host.until_state("idle", stage.key)
 

@@ -8,7 +8,6 @@ import pytest
 
 from acp_nvim.contract import events
 from acp_nvim.contract.events import Config
-from acp_nvim.session.kept_defaults import KeptDefaults
 from tests.core.session.host import Host
 
 pytestmark = pytest.mark.anyio
@@ -335,8 +334,3 @@ async def test_a_file_that_others_wrote_is_put_aside_and_told(host: Host) -> Non
     await host.until("it is kept", lambda: (state / "defaults.json").exists())
     assert json.loads((state / "defaults.json").read_bytes()) == {"agents": {"it": {"mode": "plan"}}}
     assert [path.name for path in state.glob("defaults.broken-*")] != []
-
-
-async def test_nothing_is_kept_where_there_is_no_directory() -> None:
-    with pytest.raises(OSError, match="no state directory"):
-        await KeptDefaults().keep("it", "mode", "plan")

@@ -25,7 +25,8 @@ async def started(host: Host) -> FirstAgent:
     """The process, which the host knows of."""
     first = await start_first(messages(host), ChildProcesses(guard_of_host()))
     assert first is not None
-    host.app.peers.take_first(first)
+    host.begin_again(first)
+    host.hello()
     return first
 
 
@@ -59,7 +60,8 @@ async def test_the_latest_settings_count(host: Host) -> None:
     old = {**hello[1], "config": {"agents": {"it": {"command": ["false"]}}}}
     first = await start_first([("hello", old), hello, opened], ChildProcesses(guard_of_host()))
     assert first is not None
-    host.app.peers.take_first(first)
+    host.begin_again(first)
+    host.hello()
     host.open()
     await host.until_state("idle")
     assert script.notes("started") == [first.child.pid]

@@ -155,10 +155,11 @@ async def test_what_may_be_a_secret_or_is_too_large_is_not_on_disk_and_stays_wit
         assert not path.exists()
 
 
-async def test_without_a_directory_a_prompt_stays_with_the_editor_until_it_is_sent() -> None:
+async def test_without_a_directory_a_prompt_stays_with_the_editor_until_it_is_sent(tmp_path: Path) -> None:
     editor = FakeEditor()
     async with anyio.create_task_group() as group:
-        queue = PromptQueue(Presenter(1, "/", editor, lambda: None), Journal(Tasks(group, failing)).of(1))
+        journal = Journal(Tasks(group, failing), tmp_path, "", Mock())
+        queue = PromptQueue(Presenter(1, "/", editor, lambda: None), journal.of(1))
         queue.add(Prompt("a", id=1))
         queue.add(Prompt("b", id=2))
         prompt = queue.take()
@@ -264,8 +265,8 @@ async def test_journals_of_neovims_that_are_gone_are_removed_and_broken_ones_are
     for one in (gone, alive, elsewhere, ours):
         left_in(one)
     async with anyio.create_task_group() as group:
-        journal, ready = Journal(Tasks(group, failing)), anyio.Event()
-        journal.begin(tmp_path, ours.name, ready.set)
+        ready = anyio.Event()
+        journal = Journal(Tasks(group, failing), tmp_path, ours.name, ready.set)
         assert journal.is_reading
         await ready.wait()
         assert [one.text for one in journal.of(1).before.prompts] == ["kept"]

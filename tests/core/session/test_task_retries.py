@@ -70,8 +70,8 @@ async def test_terminals_are_shown_again(tasks: Any) -> None:
 
 async def test_conversations_are_written_again(tasks: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recorder.Recorder, "is_due", True)
-    transcripts = TranscriptStore(tasks, Mock())
-    transcripts.configure(tmp_path, HistorySettings(transcripts=True), {})
+    transcripts = TranscriptStore(tasks, tmp_path, Mock())
+    transcripts.configure(HistorySettings(transcripts=True), {})
     hear = transcripts.begin(1, "demo", str(tmp_path), Mock())
     assert tasks.started == ["_run"]
     hear(events.Notice(session=1, block=1, level="info", text="words"))
@@ -97,7 +97,7 @@ async def test_named_files_and_ends_of_turns_are_waited_for_no_longer(
 
 
 async def test_a_session_that_could_not_be_made_defers_nothing(tasks: Any, tmp_path: Path) -> None:
-    resume = ResumeHandlers(Mock(), {}, Mock(), Mock(), Mock(), tasks)
+    resume = ResumeHandlers(Mock(), {}, Mock(), Mock(), Mock(), tasks, Mock())
     resume._resume(Resume(session=1, cwd=str(tmp_path), how="go_on"))
     assert not resume.defers("prompt", {"session": 1})
 

@@ -17,6 +17,7 @@ from acp_nvim.workspace.last_seen import LastSeen
 from acp_nvim.workspace.open_files import Followed, OpenFiles
 from acp_nvim.workspace.read_text_file import cut, read_text_file
 from acp_nvim.workspace.refusals import ConflictError, FileRefusedError, NoSuchFileError
+from acp_nvim.workspace.saves import Saves
 from acp_nvim.workspace.write_text_file import write_text_file
 from tests.support.fake_editor import FakeBuffer, FakeEditor
 
@@ -36,7 +37,8 @@ class Workspace:
         self.file.write_text(OLD)
         self.told: list[Followed] = []
         self.conflicts = Conflicts(root / "conflicts")
-        self.files = OpenFiles(self.editor, self.conflicts, self._followed, lambda: [str(self.root)])
+        saves, roots = Saves(root / "saves"), [str(self.root)]
+        self.files = OpenFiles(self.editor, self.conflicts, saves, self._followed, lambda: roots)
         self._seen = LastSeen(root / "seen")
 
     def forget_texts(self) -> None:
