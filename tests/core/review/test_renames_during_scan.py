@@ -149,8 +149,7 @@ async def test_the_review_is_right_after_the_next_look(
         await other.end_turn()
         before(desk)
         with monkeypatch.context() as busy:
-            if not retakes:
-                busy.setattr("acp_nvim.snapshots.shadow.RETAKE_NS", 0)
+            busy.setattr("acp_nvim.snapshots.shadow.RETAKE_NS", 60 * 10**9 if retakes else 0)
             once_after(busy, *moment, lambda: meanwhile(desk))
             await desk.look_around()
         assert everything(desk.cwd) == everything(other.cwd)
