@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from time import monotonic
 from typing import Any, Final
 
+import anyio
 import msgspec
 
 from acp_nvim import decoders
@@ -212,7 +212,7 @@ class MessageRouter:
         While it only says text, a piece at a time, the next pieces are needed for the next batch. A request that comes
         with them waits as long, a frame at most.
         """
-        self.last_word = monotonic()
+        self.last_word = anyio.current_time()
         is_text_stream = self._only_text and self._was_only_text
         self._was_only_text, self._only_text = self._only_text, True
         self.flush()

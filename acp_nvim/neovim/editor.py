@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from time import monotonic
 from typing import Any
 
 import anyio
@@ -66,7 +65,7 @@ class NvimEditor:
 
     def next_batch(self) -> float:
         """See `Editor`."""
-        now, waits = monotonic(), bool(self._batches or self._before_batch)
+        now, waits = anyio.current_time(), bool(self._batches or self._before_batch)
         # what waits is sent at once if the time has come, and what is published later a frame after it
         return now + FRAME_SECONDS if waits and self._next_at <= now else self._next_at
 
@@ -98,7 +97,7 @@ class NvimEditor:
 
     async def _send_batch(self) -> None:
         self._publish_rest()
-        sent = monotonic()
+        sent = anyio.current_time()
         self._next_at = sent + FRAME_SECONDS
         batch = self._batches.take(self._pace.room)
         more_waits = self._batches.backlog
@@ -110,7 +109,7 @@ class NvimEditor:
             self._applied.set()
             self._applied = anyio.Event()
         self._pace.applied(seconds, more_waits)
-        now = monotonic()
+        now = anyio.current_time()
         self._next_at = self._pace.next_at(sent, now, seconds, more_waits)
         await anyio.sleep(max(0.0, self._next_at - now))
 

@@ -74,7 +74,8 @@ def test_a_flood_of_one_message_is_one_piece() -> None:
     ]
 
 
-def test_only_a_stream_of_text_is_heard_a_frame_later() -> None:
+@pytest.mark.anyio
+async def test_only_a_stream_of_text_is_heard_a_frame_later() -> None:
     chunk = ("s", MessageChunk("agent", TextContent(text="ab"), "m"))
     router = MessageRouter("it")
     router.sessions["s"] = Mock(spec=PeerSession)
