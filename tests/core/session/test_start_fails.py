@@ -19,14 +19,17 @@ pytestmark = pytest.mark.anyio
 KEPT = ("Your prompt is kept, and is sent as soon as the agent starts.", "kept, and is sent then.")
 
 
-async def failed(host: Host, agent: str = "it", prompt: str = "go", cwd: str | None = None) -> events.Error:
-    """Open and prompt, and wait for the failure."""
+async def failed(
+    host: Host, agent: str = "it", prompt: str = "go", cwd: str | None = None, later: int = 0
+) -> events.Error:
+    """Open and prompt, and wait for the failure, and for as many notices about other things."""
     host.open(1, agent, cwd)
     host.prompt(prompt)
     error = await host.editor.until_event(events.Error)
     status = await host.until_state("failed")
     assert (status.queue, error.session) == (1, 1)
-    assert host.notices() == [error.text]
+    await host.until("the notices", lambda: len(host.notices()) == 1 + later)
+    assert host.notices()[0] == error.text
     assert error.text.endswith(KEPT)
     return error
 
@@ -67,7 +70,8 @@ async def test_a_command_that_no_system_can_run(host: Host) -> None:
 
 async def test_a_directory_that_is_not_there(host: Host) -> None:
     host.script("", is_process=True)
-    error = await failed(host, cwd="/nonexistent/project")
+    error = await failed(host, cwd="/nonexistent/project", later=1)
+    assert host.notices()[1].startswith("There is no snapshot of the workspace: /nonexistent/project")
     assert "there is no directory /nonexistent/project" in error.text
     assert ":AcpChat!" in error.text  # a session keeps its directory
 
