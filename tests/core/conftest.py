@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from acp_nvim.traffic.masking import LEARNED
 from tests.support import contract
+from tests.support.virtual_clock import VirtualClockLoop
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    """Only asyncio: pynvim brings its loop."""
-    return "asyncio"
+def anyio_backend() -> tuple[str, dict[str, Any]]:
+    """Only asyncio: pynvim brings its loop. Where nothing is awaited but time, none passes for who runs the tests."""
+    return "asyncio", {"loop_factory": VirtualClockLoop}
 
 
 @pytest.fixture(autouse=True)

@@ -54,6 +54,12 @@ Start = Callable[..., Awaitable[tuple[Terminal, Heard]]]
 
 
 @pytest.fixture
+def anyio_backend() -> str:
+    """With the real clock: whether processes run is looked up again and again, and there is no pipe to most of them."""
+    return "asyncio"
+
+
+@pytest.fixture
 def mark() -> Iterator[str]:
     """In the environment of all that a test starts; nothing of it outlives the test."""
     word = secrets.token_hex(8)
