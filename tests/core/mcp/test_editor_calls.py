@@ -8,7 +8,6 @@ import anyio
 import pytest
 
 from acp_nvim.contract.editor import ToolAnswer
-from acp_nvim.mcp import editor_calls as module
 from acp_nvim.mcp.editor_calls import AT_ONCE, BLOCKED, SILENT, EditorCalls
 from acp_nvim.mcp.tools.tool import ToolError
 from tests.support.fake_editor import FakeEditor
@@ -113,10 +112,7 @@ async def test_an_error_is_raised_early_or_late(editor: Calls, calls: EditorCall
     assert found == ["at once", "later"]
 
 
-async def test_an_editor_that_waits_for_its_user_is_given_up(
-    editor: Calls, calls: EditorCalls, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "BEGIN_SECONDS", 0.05)
+async def test_an_editor_that_waits_for_its_user_is_given_up(editor: Calls, calls: EditorCalls) -> None:
     found: list[Any] = []
     with anyio.fail_after(LIMIT):
         async with anyio.create_task_group() as group:
@@ -131,10 +127,7 @@ async def test_an_editor_that_waits_for_its_user_is_given_up(
     assert editor.now == 0
 
 
-async def test_an_editor_that_never_answers_is_given_up(
-    editor: Calls, calls: EditorCalls, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "ANSWER_SECONDS", 0.05)
+async def test_an_editor_that_never_answers_is_given_up(editor: Calls, calls: EditorCalls) -> None:
     editor.answer = None
     editor.go_on.set()
     found: list[Any] = []
