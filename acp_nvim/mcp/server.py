@@ -68,16 +68,13 @@ class McpClient:
     """Serves one client (`acp_nvim.jsonrpc.dispatcher.Handler`); `notify` sends it a notification.
 
     `on_bug` is called with an exception that should not have been. A client that has given a token for it is told every
-    `progress_seconds` that its call goes on.
+    `PROGRESS_SECONDS` that its call goes on.
     """
 
-    def __init__(
-        self, toolset: Toolset, on_bug: Callable[[Exception], None], progress_seconds: float = PROGRESS_SECONDS
-    ) -> None:
+    def __init__(self, toolset: Toolset, on_bug: Callable[[Exception], None]) -> None:
         self.notify: Callable[[str, Any], None] = lambda method, params: None
         self._toolset = toolset
         self._on_bug = on_bug
-        self._progress_seconds = progress_seconds
         self._has_shaken_hands = False
         self._had_debugger = toolset.has_debugger
 
@@ -158,7 +155,7 @@ class McpClient:
 
     async def _tell_progress(self, token: str | int) -> None:
         for count in itertools.count(1):
-            await anyio.sleep(self._progress_seconds)
+            await anyio.sleep(PROGRESS_SECONDS)
             self.notify(messages.PROGRESS, messages.progress(token, count))
 
     @staticmethod

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from acp_nvim.agents.mcp_servers import RESERVED
 from acp_nvim.contract.editor import Editor, ToolAnswer
 from acp_nvim.jsonrpc.connection import ByteSink, ByteSource, Connection
-from acp_nvim.limits import PROGRESS_SECONDS
 from acp_nvim.mcp.listener import Listener
 from acp_nvim.mcp.project_servers import ProjectServersTrust
 from acp_nvim.tasks import Tasks
@@ -35,7 +34,6 @@ class McpServers:
     def __init__(self, editor: Editor, tasks: Tasks, state: Path, temporary: str | None) -> None:
         self.is_enabled = True
         self.configured: Any = {}
-        self.progress_seconds = PROGRESS_SECONDS
         self.projects = ProjectServersTrust(state, editor.publish)
         self._editor = editor
         self._tasks = tasks
@@ -125,7 +123,7 @@ class SessionServer:
     def _new_client(self) -> McpClient:
         from acp_nvim.mcp.server import McpClient
 
-        return McpClient(self.toolset, self._tasks.on_failure, self._servers.progress_seconds)
+        return McpClient(self.toolset, self._tasks.on_failure)
 
     async def _serve(self, source: ByteSource, sink: ByteSink) -> None:
         from acp_nvim.mcp.messages import CANCELLED

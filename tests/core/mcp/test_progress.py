@@ -12,6 +12,7 @@ from mcp.client.stdio import stdio_client
 
 from acp_nvim.contract.editor import ToolAnswer
 from acp_nvim.limits import PROGRESS_SECONDS
+from acp_nvim.mcp import server
 from tests.core.mcp.stand_in import Stage, Wire, stage
 from tests.core.mcp.test_eras import META, MODES
 from tests.support.mcp_clients import parameters
@@ -20,13 +21,18 @@ from tests.support.waiting import LIMIT
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture(autouse=True)
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clients are told of progress without a pause."""
+    monkeypatch.setattr(server, "PROGRESS_SECONDS", 0.001)
+
+
 class Patient:
     """A user who answers when the test says so."""
 
     def __init__(self, here: Stage) -> None:
         self.answered = anyio.Event()
         self.ended = anyio.Event()
-        here.servers.progress_seconds = 0.001
         here.place.ask = self.ask  # type: ignore[method-assign]
 
     async def ask(self, tool: str, arguments: dict[str, Any]) -> ToolAnswer:

@@ -1,4 +1,4 @@
-"""A host with a fake editor in front and scripted agents behind: spoken to as Lua does, seen through its events."""
+"""A host between a fake editor and scripted agents: tests send it the messages of Lua, and look at its events."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class Host:
         assert self._app is not None
         return self._app
 
-    # --- what Lua says -----------------------------------------------------------------------------------------------
+    # --- messages from Lua -------------------------------------------------------------------------------------------
 
     def hello(self, **config: Any) -> None:
-        """First of all, and again whenever the configuration changes."""
+        """Send `hello` with more configuration. The first one makes the app."""
         self.config |= config
         hello = {
             "version": "0",
@@ -74,7 +74,7 @@ class Host:
             self._app.receive("hello", hello)
 
     def left_behind(self, key: int = 1, **entry: Any) -> Path:
-        """Before `hello`: another host of this Neovim has left that journal of a session. Returns its path."""
+        """Write the journal that an earlier host has left of a session, before `hello`. Return its path."""
         self.instance = "machine-1-"
         path = self.log_path.parent.with_name("state") / "journal" / self.instance / f"{key}.json"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,8 @@ class Host:
 
     def begin_again(self, first: FirstAgent | None = None) -> None:
         """Make another app with the next `hello`; `first` is an agent that was started before it."""
-        self.app.close()
+        if self._app is not None:
+            self._app.close()
         self._app, self.first = None, first
 
     def script(self, source: str, name: str = "it", is_process: bool = False) -> AgentScript:
@@ -97,7 +98,7 @@ class Host:
         return script
 
     def open(self, key: int = 1, agent: str = "it", cwd: str | None = None) -> None:
-        """A new session. What git has done is past by then: what it may have done since would be in doubt."""
+        """Open a session, once the latest work of git in its directory is past: what is not would be in doubt."""
         repository = Path(cwd or self.cwd) / ".git"
         if repository.is_dir():
             past = repository.stat().st_mtime_ns + GIT_NS
@@ -105,25 +106,25 @@ class Host:
         self.app.receive("open", {"session": key, "agent": agent, "cwd": cwd or str(self.cwd)})
 
     def prompt(self, text: str, key: int = 1, context: list[dict[str, str]] | None = None) -> None:
-        """The user says it."""
+        """Send a prompt."""
         self.app.receive("prompt", {"session": key, "text": text, "context": context or []})
 
     def cancel(self, key: int = 1, force: bool = False) -> None:
-        """The user wants the turn to end."""
+        """Cancel the turn."""
         self.app.receive("cancel", {"session": key, "force": force})
 
     def stop(self, key: int = 1) -> None:
-        """The user wants the agent to end."""
+        """End the agent."""
         self.app.receive("stop", {"session": key})
 
     def answer(self, permission: int, option: str) -> None:
-        """The user chooses."""
+        """Answer a permission request."""
         self.app.receive("answer", {"id": permission, "option_id": option})
 
-    # --- what comes of it --------------------------------------------------------------------------------------------
+    # --- what the host and its agents do -----------------------------------------------------------------------------
 
     async def turn(self, text: str = "hi", key: int = 1) -> str:
-        """Say it in a session, opened if need be, and wait for the end of the turn: its stop reason."""
+        """Send a prompt, in a new session if there is none; wait for the end of its turn. Return the stop reason."""
         if not any(one.key == key for one in self.app.sessions.values()):
             self.open(key)
         before = len(self.of(events.TurnEnd, key))
@@ -132,7 +133,7 @@ class Host:
         return self.of(events.TurnEnd, key)[-1].stop_reason
 
     async def until(self, what: str, condition: Callable[[], object]) -> None:
-        """Wait for it."""
+        """Wait until the condition holds."""
         await self.editor.until(what, condition)
 
     async def nothing_comes_late(self) -> None:
@@ -141,47 +142,47 @@ class Host:
         await self.until("that moment to be over", lambda: now() > later)
 
     async def until_state(self, state: str, key: int = 1) -> events.StatusView:
-        """Wait until the session says that of itself: its whole status."""
+        """Wait until a session has that state, and return its status."""
         await self.until(f"the state {state}", lambda: (shown := self.status(key)) is not None and shown.state == state)
         status = self.status(key)
         assert status is not None
         return status
 
     async def until_received(self, method: str, count: int = 1, name: str = "it") -> list[Any]:
-        """Wait until an agent got so many of them."""
+        """Wait until an agent got that many messages of a method, and return them."""
         script = self.scripts[name]
         await self.until(f"{count} {method} at the agent", lambda: len(script.received(method)) >= count)
         return script.received(method)
 
     async def until_note(self, note: str, count: int = 1, name: str = "it") -> list[Any]:
-        """Wait until a script noted that so many times."""
+        """Wait until a script has noted that so many times, and return the values."""
         script = self.scripts[name]
         await self.until(f"the note {note}", lambda: len(script.notes(note)) >= count)
         return script.notes(note)
 
     def of(self, kind: type[Any], key: int = 1) -> list[Any]:
-        """The events of a kind in one session."""
+        """Return the events of a kind in one session."""
         return [event for event in self.editor.all(kind) if event.session == key]
 
     def status(self, key: int = 1) -> events.StatusView | None:
-        """The last status of a session."""
+        """Return the last status of a session."""
         shown = self.of(events.Status, key)
         return shown[-1].status if shown else None
 
     def text(self, kind: str = "agent", key: int = 1) -> str:
-        """All text of that kind in one session."""
+        """Return all text of that kind in one session."""
         return "".join(event.text for event in self.of(events.Append, key) if event.kind == kind)
 
     def notices(self, key: int = 1) -> list[str]:
-        """Our own lines in one session."""
+        """Return the texts of all notices in one session."""
         return [event.text for event in self.of(events.Notice, key)]
 
     def calls(self, key: int = 1) -> dict[int, events.CallView]:
-        """The tool calls of a session as they are shown now, by block."""
+        """Return the tool calls of a session as they are shown now, by block."""
         return {event.block: event.call for event in self.of(events.ToolCall, key)}
 
     def sent_answers(self, name: str = "it") -> list[Any]:
-        """The answers that an agent got to its requests."""
+        """Return the answers that an agent got to its requests."""
         return [one for one in self.scripts[name].received() if "method" not in one]
 
     def close(self, is_last: bool = True) -> None:
@@ -198,7 +199,7 @@ class Host:
 
 @asynccontextmanager
 async def running_host(directory: Path, beside: Host | None = None) -> AsyncIterator[Host]:
-    """The app runs, and has been greeted; at the end all of it is gone. `beside`: in its project, with its state."""
+    """Run a host until the end of the block, with the project and the state directory of `beside`, if given."""
     host: Host | None = None
     try:
         async with anyio.create_task_group() as tasks:

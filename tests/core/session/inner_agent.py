@@ -42,35 +42,35 @@ class InnerAgent:
     # --- what the test does with it ----------------------------------------------------------------------------------
 
     def say(self, *messages: dict[str, Any], batch: bool = False) -> None:
-        """All in one write."""
+        """Send messages in one write; with `batch` as one line."""
         said = [{"jsonrpc": "2.0", **message} for message in messages]
         lines = [said] if batch else said
         self.source.put(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
 
     def update(self, **update: Any) -> None:
-        """A `session/update`."""
+        """Send a `session/update`."""
         self.say({"method": "session/update", "params": {"sessionId": "s", "update": update}})
 
     def end_turn(self, stop_reason: str) -> None:
-        """Of the last prompt."""
+        """End the turn of the last prompt."""
         if self.v2:
             self.update(sessionUpdate="state_update", state="idle", stopReason=stop_reason)
         else:
             self.say({"id": self.heard_of("session/prompt")[-1]["id"], "result": {"stopReason": stop_reason}})
 
     def die(self) -> None:
-        """At once."""
+        """End like a process that was killed."""
         if self.returncode is None:
             self.returncode = -9
             self._ended.set()
             self.source.end()
 
     def heard_of(self, method: str) -> list[Any]:
-        """What it was told, of one method."""
+        """Return the messages of one method that it got."""
         return [one for one in self.heard if one.get("method") == method]
 
     def answers(self) -> list[Any]:
-        """What its requests were answered, in order; a batch of answers is as many."""
+        """Return the answers to its requests, in order; a batch of answers counts as many."""
         return [one for one in self.heard if "method" not in one]
 
     # --- acp_nvim.process.child.Child --------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ class InnerAgent:
         return self
 
     async def send(self, item: bytes) -> None:
-        """What it hears."""
+        """Take what the host writes."""
         if self.returncode is not None:
             raise anyio.BrokenResourceError
         for line in item.splitlines():
@@ -90,7 +90,7 @@ class InnerAgent:
                 self.react(one)
 
     def react(self, message: Any) -> None:
-        """What it does when it hears that; a test may put another in its place."""
+        """Answer a message; a test may replace this."""
         match message.get("method"):
             case "initialize":
                 self.say({"id": message["id"], "result": V2 if self.v2 else V1})
@@ -102,28 +102,28 @@ class InnerAgent:
 
     @property
     def ending(self) -> Exited:
-        """How it ended."""
+        """Return how it ended."""
         return Exited(self.returncode, ())
 
     def last_words(self) -> tuple[str, ...]:
-        """It says nothing there."""
+        """Return nothing: it has no stderr."""
         return ()
 
     def first_words(self) -> tuple[str, ...]:
-        """It says nothing there."""
+        """Return nothing: it has no stderr."""
         return ()
 
     async def read_aside(self) -> None:
-        """It says nothing there."""
+        """Wait for its end: it has no stderr."""
         await self._ended.wait()
 
     async def wait(self) -> int:
-        """Its exit code."""
+        """Wait for its end; return its exit code."""
         await self._ended.wait()
         return self.returncode or 0
 
     async def stop(self, _on_rung: Callable[[Rung], None] = ignore_rung) -> None:
-        """It always ends."""
+        """End it."""
         self.die()
 
 
@@ -134,16 +134,16 @@ class InnerHost:
         self.app, self.editor, self.agent = app, editor, agent
 
     def say(self, method: str, **params: Any) -> None:
-        """As Lua does, of the only session."""
+        """Send a message of Lua for the only session."""
         self.app.receive(method, {"session": 1, **params})
 
     def of(self, kind: type[Any]) -> list[Any]:
-        """The events of a kind."""
+        """Return the events of a kind."""
         return self.editor.all(kind)
 
 
 class _OnlyAgent(ChildProcesses):
-    """Starts nothing: the agent is there."""
+    """Has the agent in place of each process."""
 
     def __init__(self, agent: InnerAgent) -> None:
         super().__init__(Guard())
@@ -172,7 +172,7 @@ def _without_review() -> Iterator[None]:
 
 @asynccontextmanager
 async def inner_host(directory: Path, v2: bool, **config: Any) -> AsyncIterator[InnerHost]:
-    """A turn runs; at the end everything ends."""
+    """Run a host in which a turn has begun, until the end of the block."""
     agent, editor = InnerAgent(v2), FakeEditor()
     processes = _OnlyAgent(agent)
     with _without_review():

@@ -37,7 +37,7 @@ def host(free_host: Host) -> Host:
     return free_host
 
 
-def script(host: Host, turn: str) -> None:
+def script(host: Host, turn: str, is_process: bool = False) -> None:
     """An agent with that turn, which may call `attempt`."""
     host.script(
         """
@@ -49,7 +49,8 @@ def script(host: Host, turn: str) -> None:
 
     def turn(agent, prompt):
 """
-        + "".join(f"        {line}\n" for line in turn.strip("\n").splitlines())
+        + "".join(f"        {line}\n" for line in turn.strip("\n").splitlines()),
+        is_process=is_process,
     )
 
 
@@ -395,7 +396,7 @@ prompt.wait_cancelled()
 
 async def left(host: Host, mark: str) -> None:
     """The agent has terminals that run, in the middle of a turn."""
-    script(host, LEAVES)
+    script(host, LEAVES, is_process=True)
     host.open()
     host.prompt("go")
     await host.until("the terminals", lambda: host.text() == "made")
