@@ -212,9 +212,9 @@ def test_nothing_is_drawn(screen):
     editor = screen(rows=12)
     editor.command("AcpChat demo")
     editor.type("\x1b:echo 'what the user reads'\r")
-    editor.wait_for("what the user reads")
+    before = "what the user reads"
+    editor.wait_until(lambda: editor.rows()[-1] == before, what="the command to be gone from the screen")
     key = editor.lua("return vim.b.acp_nvim_session")
-    before = editor.rows()[-1]
     for one in (begins(key), status(key, "running", activity="thinking"), plan(key, "completed", "pending"), ends(key)):
         editor.apply(one)
         editor.command("redraw")
