@@ -130,9 +130,9 @@ class InProcessAgent:
         self._number = next(NUMBERS)
         RUNNING.add(self._number)
         path, traffic = argv[-2:]
-        record = Record(traffic)
-        record.value("note", {"started": self._number, "cwd": cwd})
-        threads.start(Agent(read_script(path), record, threads, pipes).run)
+        self._record = Record(traffic)
+        self._record.value("note", {"started": self._number, "cwd": cwd})
+        threads.start(Agent(read_script(path), self._record, threads, pipes).run)
 
     def ending(self, heard: float | None = None) -> Exited:
         """See `Transport`."""
@@ -162,6 +162,7 @@ class InProcessAgent:
         self._pipes.hear(None)
         with anyio.CancelScope(shield=True):
             await self.wait()
+        self._record.close()
         RUNNING.discard(self._number)
         note_end(self._guard.ends, self.mark)
 

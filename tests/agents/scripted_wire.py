@@ -101,6 +101,12 @@ class Record:
     def value(self, kind: str, value: Any) -> None:
         self._write(json.dumps({kind: value}).encode() + b"\n")
 
+    def close(self) -> None:
+        """Take nothing more."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
     def _write(self, data: bytes) -> None:
         if self._file is not None:
             _write_all(self._file, data)

@@ -10,6 +10,7 @@ import pytest
 from acp_nvim.contract import events
 from tests.agents.in_process import NEEDS_PROCESS, RUNNING, look_at
 from tests.core.session.host import running_host
+from tests.support.processes import open_files
 
 pytestmark = pytest.mark.anyio
 
@@ -78,6 +79,7 @@ async def traffic(directory: Path, source: str, is_process: bool) -> list[Any]:
         [number] = script.notes("started")
         assert (number in RUNNING) is not is_process
         await host.until("its end", lambda: not look_at(number))
+    assert open_files(directory) == []
     notes = [line.value for line in script.traffic() if line.kind == "note"][1:]  # the first tells where it runs
     return [script.sent(), [one.get("method") for one in script.received()], notes]
 
