@@ -320,9 +320,11 @@ class ChangeTracker:
         """Replace a guessed base by that of the snapshot."""
         entry.is_guessed = False
         content = await self.ledger.with_text(path, Content(before), entry.encoding)
+        was_right = not any(differs(change.base, before) for change in self.ledger.changes(path))
         for change in self.ledger.changes(path):
             change.rebase(content)
-        self.disk.announce(path, entry.verdict)
+        if not was_right:
+            self.disk.announce(path, entry.verdict)
 
     async def _renamed(self, one: Changed, old_path: str) -> None:
         """Enter a rename of a file, which may be open, under review, or changed as well."""

@@ -34,7 +34,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 
 from tests.agents.scripted import Agent
 from tests.agents.scripted_prompt import Prompt
-from tests.agents.scripted_wire import LIMIT, Error, Json, Record
+from tests.agents.scripted_wire import LIMIT, Error, Json, Pipes, Record, Threads
 
 MISTAKE = 0
 
@@ -178,9 +178,8 @@ def write_bytes(path: str, data: bytes, mtime_ns: int | None = None, in_place: b
 
 
 def main() -> None:
-    agent = Agent(Obedience(sys.argv[1]).script(), Record(sys.argv[2] if len(sys.argv) > 2 else None))
-    agent.script["start"](agent)
-    agent.run()
+    record = Record(sys.argv[2] if len(sys.argv) > 2 else None)
+    Agent(Obedience(sys.argv[1]).script(), record, Threads, Pipes()).run()
 
 
 if __name__ == "__main__":

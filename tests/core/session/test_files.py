@@ -74,6 +74,7 @@ async def test_a_write_is_told_to_the_editor(host: Host) -> None:
     path = host.cwd / "a" / "f"
     host.script(writing(host, str(path), "text\n"))
     await host.turn()
+    await host.app.sessions[1].changes.settled()  # what the next look finds was told before
     assert path.read_text() == "text\n"
     told = events.FileChanged(session=1, path=str(path), by="agent", operation="add", added=1, why="written by it")
     assert host.of(events.FileChanged) == [told]
