@@ -1,4 +1,4 @@
-"""A bug in the host's main task ends the host: the user is told, and the next prompt starts another one."""
+"""A bug in the host's main task ends the host, and the next prompt starts another one; a malformed greeting is told."""
 
 from __future__ import annotations
 
@@ -54,3 +54,25 @@ def test_the_next_prompt_starts_another_host(editor: Callable[..., HeadlessEdito
     assert nvim.lua('return require("acp_nvim.host").channel()') != first
     nvim.command("AcpLog")
     assert "the host ends, because its main task has ended" in nvim.buffer_text()
+
+
+MALFORMED = """
+local notify, told = vim.rpcnotify, false
+function vim.rpcnotify(channel, name, method, params)
+  if method == "hello" and not told then
+    told = true
+    vim.fn.rpcnotify(channel, name, "hello", { version = 1 }) -- nobody checks this one
+  end
+  return notify(channel, name, method, params)
+end
+"""
+
+
+def test_a_greeting_that_is_malformed_is_told_and_the_next_one_counts(
+    editor: Callable[..., HeadlessEditor], tmp_path: Path
+) -> None:
+    nvim = editor(agents={"it": {"command": agent_script(tmp_path, "").argv}})
+    nvim.lua(MALFORMED)
+    nvim.lua('require("acp_nvim").prompt("one")')
+    nvim.wait_until(lambda: "You said: one" in nvim.chat_text(), what="the answer")
+    nvim.wait_until(lambda: "failed to take 'hello'" in "\n".join(nvim.messages()), what="words about the first one")
