@@ -39,8 +39,8 @@ class Results:
 
     @property
     def whole(self) -> bool:
-        """Whether each of them was asked for every step."""
-        return all(len(cells) == len(STEPS) for cells in self._cells.values())
+        """Whether there are agents, and each of them was asked for every step."""
+        return bool(self._cells) and all(len(cells) == len(STEPS) for cells in self._cells.values())
 
     def text(self) -> str:
         """Return the page."""
