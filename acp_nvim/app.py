@@ -88,7 +88,7 @@ class App:
     _telling: anyio.Event | None = None
     """The end of the task that publishes the statuses after a review."""
     _telling_took = 0.0
-    """Seconds for that."""
+    """Seconds that the last of these tasks took to publish them."""
 
     def __init__(
         self,

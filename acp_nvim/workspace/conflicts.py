@@ -52,7 +52,7 @@ class Conflicts:
     The oldest are removed beyond `number` conflicts or `max_bytes`; the newest is always kept.
     """
 
-    def __init__(self, directory: Path | None, *, number: int = CONFLICTS, max_bytes: int = CONFLICT_BYTES) -> None:
+    def __init__(self, directory: Path, *, number: int = CONFLICTS, max_bytes: int = CONFLICT_BYTES) -> None:
         self._directory = directory
         self._number = number
         self._max_bytes = max_bytes
@@ -94,7 +94,7 @@ class Conflicts:
 
     def _write(self, conflict: Conflict) -> str:
         """Write the copy unless it exists, and remove the oldest ones."""
-        if self._directory is None or os.path.exists(conflict.file):
+        if os.path.exists(conflict.file):
             return conflict.file
         try:
             make_directory(self._directory)

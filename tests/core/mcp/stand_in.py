@@ -34,8 +34,8 @@ class StandIn:
     def __init__(self, directory: Path) -> None:
         self.roots = Roots([str(directory)])
         self.editor = FakeEditor()
-        saves = Saves(directory / "saves")
-        self.files = OpenFiles(self.editor, Conflicts(None), saves, ignore, lambda: [str(directory)])
+        conflicts, saves = Conflicts(directory / "conflicts"), Saves(directory / "saves")
+        self.files = OpenFiles(self.editor, conflicts, saves, ignore, lambda: [str(directory)])
         self.has_debugger = False
         self.answer: Callable[[str, dict[str, Any]], ToolAnswer] = lambda tool, arguments: ToolAnswer([tool])
         self.asked: list[tuple[str, dict[str, Any]]] = []

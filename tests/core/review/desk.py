@@ -49,8 +49,8 @@ class Desk:
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         directories = [str(self.cwd)]
-        saves = Saves(self.state / "saves")
-        self.files = OpenFiles(self.editor, Conflicts(None), saves, self._followed, lambda: directories)
+        conflicts, saves = Conflicts(self.state / "conflicts"), Saves(self.state / "saves")
+        self.files = OpenFiles(self.editor, conflicts, saves, self._followed, lambda: directories)
         tasks = Tasks(self._tasks, lambda error: None)
         self.reviews = Reviews(self.state, self.files, self.editor.publish, tasks)
         self.files.on_read = self.reviews.tracker.buffer_read
