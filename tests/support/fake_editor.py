@@ -78,8 +78,10 @@ class FakeBuffer:
         self.stamp, self.saved, self.modified = stamp, text, self.text != text
 
 
+QUESTION_SECONDS = 0.005
+"""Seconds of the loop's clock from one question to the next, when no event comes."""
 OWN_QUESTIONS = 400
-"""Questions, 5 ms of the loop's clock apart, after which a condition counts as one about something outside the loop."""
+"""Such questions after which a condition counts as one about something outside the loop."""
 
 
 @dataclass
@@ -111,6 +113,9 @@ class FakeEditor:
     children: set[int] = field(default_factory=set)
     """The child sessions that it was told of."""
 
+    _news: anyio.Event | None = None
+    """What the next event wakes."""
+
     async def told(self, session: int) -> None:
         """Return without waiting: all events are delivered."""
 
@@ -123,6 +128,8 @@ class FakeEditor:
             contract.check(event)
         self._check_announced(event)
         self.events.append(event)
+        if self._news is not None:
+            self._news.set()
 
     def _check_announced(self, event: contract_events.Event) -> None:
         """An editor has no place for an event of a child session that its parent has not announced."""
@@ -253,8 +260,9 @@ class FakeEditor:
     async def until(self, what: str, condition: Callable[[], object]) -> None:
         """Wait until the condition holds; fails with the events so far when it does not within the limit.
 
-        A condition that reads a file may ask before the file is there. The limit is one of real time: the clock of the
-        loop does not wait for everything that a condition may be about, as for the end of a process.
+        It is asked after each event, before much else can happen, and again and again between two events. A condition
+        that reads a file may ask before the file is there. The limit is one of real time: the clock of the loop does
+        not wait for everything that a condition may be about, as for the end of a process.
         """
         end = time.monotonic() + LIMIT
         asked = 0
@@ -262,8 +270,10 @@ class FakeEditor:
             with contextlib.suppress(FileNotFoundError):
                 if condition():
                     return
-            await anyio.sleep(0.005)
-            asked += 1
+            self._news = anyio.Event()
+            with anyio.move_on_after(QUESTION_SECONDS):
+                await self._news.wait()
+            asked += not self._news.is_set()
             if asked > OWN_QUESTIONS:
                 time.sleep(0.001)  # noqa: ASYNC251 - it is about another clock, or a process: these need the processor
         shown = "\n".join(map(repr, self.events[-15:]))

@@ -98,15 +98,20 @@ async def test_what_it_said_since_its_last_message_is_told_after_a_kill(
     script = host.script("""
         def turn(agent, prompt):
             agent.stderr("before\\n")
-            prompt.say("I choke")
+            agent.prompt = prompt
             return NO_ANSWER
+
+        def say_more(agent, request):
+            agent.prompt.say("I choke")
 
         def say_why(agent, request):
             agent.stderr("out of memory\\n")
     """)
     host.open()
     host.prompt("choke")
-    await host.until("its words", lambda: host.text() and "before" in host.log_path.read_text())
+    await host.until("the first line in the log", lambda: "before" in host.log_path.read_text())
+    host.app.sessions[1].peer.notify("say/more", {})
+    await host.until("its words", host.text)
     host.app.sessions[1].peer.notify("say/why", {})
     await host.until("the line in the log", lambda: "out of memory" in host.log_path.read_text())
     os.kill(script.notes("started")[0], signal.SIGKILL)
