@@ -30,6 +30,22 @@ contract.is_checked = True
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+MEMORY = "/dev/shm"
+"""Where Linux keeps files in memory: on a disk, tests take a fifth to a quarter more processor time."""
+MEMORY_BYTES = 4 << 30
+"""What must be free there; a run leaves less than a tenth of it."""
+
+
+def can_hold_tests(directory: str) -> bool:
+    """Whether there is room in it, and programs can be started from it: containers often have neither."""
+    try:
+        place = os.statvfs(directory)
+    except OSError:
+        return False
+    is_open = os.access(directory, os.W_OK) and not place.f_flag & os.ST_NOEXEC
+    return is_open and place.f_bavail * place.f_frsize >= MEMORY_BYTES
+
+
 settings.register_profile("acp_nvim", **profile())
 settings.load_profile("acp_nvim")
 
@@ -37,6 +53,8 @@ settings.load_profile("acp_nvim")
 def pytest_configure() -> None:
     """While tests are collected nothing is garbage, and to look for it takes a fifth of the time."""
     gc.disable()
+    if can_hold_tests(MEMORY):  # workers inherit it, or get a part of the first one's directory
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from acp_nvim.permissions.request import access
 from acp_nvim.process import stopping
+from acp_nvim.state import cleanup
 from tests.core.session.host import Host, running_host
 from tests.support.processes import MARK, kill, marked, wait_gone
 from tests.support.waiting import LIMIT
@@ -20,6 +21,12 @@ async def host(tmp_path: Path) -> AsyncIterator[Host]:
     """The whole core, with a fake editor."""
     async with running_host(tmp_path) as host:
         yield host
+
+
+@pytest.fixture(autouse=True)
+def no_collection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is not given back: no test of a session is about that, and each would pay 10 ms of processor time."""
+    monkeypatch.setattr(cleanup, "give_back", lambda: None)
 
 
 @pytest.fixture
