@@ -23,6 +23,24 @@ REASONS: Final[dict[str, tuple[str, ...]]] = {
     # several programs that race on purpose
     "plays random sequences of agents, users, git and kills": ("attribution/",),
     "plays random sequences of a user who types while agents and other programs write": ("workspace/",),
+    "plays random sequences of decisions, renames and restores with real git": (
+        "core/review/test_ledger_properties.py",
+        "core/review/test_restore_properties.py::test_to_go_back_and_to_undo_that_gives_every_byte",
+        "core/review/test_restore_properties.py::test_to_reject_all_gives_every_byte_and_to_keep_all_changes_none",
+        "core/review/test_restore_properties.py::test_what_the_user_has_changed_since_stays",
+        "core/snapshots/test_hidden_files.py::test_wherever_directories_go",
+        "core/snapshots/test_round_trip.py",
+    ),
+    "plays random layouts, commands and names in a real Neovim": (
+        "lua/test_follow_typing.py::test_any_commands_one_after_the_other",
+        "lua/test_layouts.py::test_any_layout",
+        "lua/test_layouts_kept.py::test_what_was_readable_stays_so_in_any_layout",
+        "nvim/test_any_name.py::test_any_name",
+    ),
+    "lets every task and event fail while another agent, a process, streams": (
+        "core/session/test_isolated_tasks.py",
+        "core/session/test_isolation.py",
+    ),
     "lets agents talk at once": ("nvim/test_fair_shares.py", "nvim/test_many_sessions.py"),
     "lets several programs do the same at once": (
         "core/permissions/test_store.py::test_two_hosts_at_once_lose_nothing",
@@ -106,7 +124,8 @@ REASONS: Final[dict[str, tuple[str, ...]]] = {
 """What tests do for that they are here; below `tests`: folders (`folder/`), files, and `file::test` with all its cases.
 
 A test is here if it can be red by chance: it waits for real seconds, sends signals, looks for processes, lets several
-programs race, or needs programs of others. A test that only uses an agent that is a process is not here for that."""
+programs race, or needs programs of others; or if it plays random sequences with processes, which takes long. A test
+that only uses an agent that is a process is not here for that."""
 
 SYSTEM: Final = {f"tests/{entry}": reason for reason, entries in REASONS.items() for entry in entries}
 WHOLE: Final = tuple(entry for entry in SYSTEM if "::" not in entry)
