@@ -114,7 +114,7 @@ class FakeEditor:
     """The child sessions that it was told of."""
 
     _news: anyio.Event | None = None
-    """What the next event wakes."""
+    """What the next event sets, if anybody waits for it."""
 
     async def told(self, session: int) -> None:
         """Return without waiting: all events are delivered."""
@@ -270,10 +270,12 @@ class FakeEditor:
             with contextlib.suppress(FileNotFoundError):
                 if condition():
                     return
-            self._news = anyio.Event()
+            if self._news is None or self._news.is_set():
+                self._news = anyio.Event()
+            news = self._news  # of all who wait
             with anyio.move_on_after(QUESTION_SECONDS):
-                await self._news.wait()
-            asked += not self._news.is_set()
+                await news.wait()
+            asked += not news.is_set()
             if asked > OWN_QUESTIONS:
                 time.sleep(0.001)  # noqa: ASYNC251 - it is about another clock, or a process: these need the processor
         shown = "\n".join(map(repr, self.events[-15:]))
